@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/sinks/hbase/security"
 )
 
 // found is a record of config check --json: a setting or a finding.
@@ -84,6 +86,14 @@ func TestConfigCheck(t *testing.T) {
 		{"min_quality: 7\n", "configuration?", "min_quality"},
 		{"serve: {tls_cert: a.pem, tls_key: b.pem}\n", "serve.tls_cert?", "a.pem"},
 		{"hbase: {hadoop_conf: objects}\n", "hbase.hadoop_conf?", "core-site.xml"},
+		{"hbase: {keytab: absent}\n", "hbase.keytab?", "absent"},
+		{"hbase: {keytab: symlake.yaml}\n", "hbase.keytab?", "every user of this machine"},
+		{"hbase: {krb5_conf: absent}\n", "hbase.krb5_conf?", "absent"},
+		{"hbase: {tls_ca: symlake.yaml}\n", "hbase.tls_ca?", "no PEM certificate"},
+		{"hbase: {tls_certificate: a, tls_key: b}\n", "hbase.tls_certificate?", "a: no such file"},
+		{"hbase: {tls_certificate: a}\n", "configuration?", "go together"},
+		{"hbase: {security: plain}\n", "configuration?", "hbase.security"},
+		{"hbase: {protection: all}\n", "configuration?", "hbase.protection"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "symlake.yaml"), []byte(c.yaml), 0o644); err != nil {
 			t.Fatal(err)
@@ -137,5 +147,31 @@ func TestConfigCheckStore(t *testing.T) {
 	defer silent.Close()
 	if all, _ = check(t, dir, nil, 1, "--store", "http://"+silent.Addr().String()); all["store?"].State != "unreachable" || !strings.Contains(all["store?"].Reason, "within 5s") {
 		t.Errorf("a silent server: %+v", all["store?"])
+	}
+}
+
+// Settings of HBase's security reach the store as the file, --set and the variables say them.
+func TestHBaseCredentials(t *testing.T) {
+	text := "hbase:\n  security: kerberos\n  principal: loader@A\n  keytab: k.keytab\n  krb5_conf: krb5.conf\n  credential_cache: cc\n  server_principal: hbase/_HOST@A\n" +
+		"  protection: privacy\n  allow_insecure_fallback: true\n  token_file: tokens\n  tls: true\n  tls_ca: ca.pem\n  tls_server_name: name\n  tls_certificate: c.pem\n  tls_key: /c.key\n"
+	c, err := settings.Parse([]byte(text), "symlake.yaml", "/dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := security.Options{Mode: "kerberos", Principal: "loader@A", Keytab: "/dir/k.keytab", Config: "/dir/krb5.conf", Cache: "/dir/cc", ServerPrincipal: "hbase/_HOST@A",
+		Protection: "privacy", AllowInsecureFallback: true, TokenFile: "/dir/tokens",
+		TLS: security.TLS{On: true, CA: "/dir/ca.pem", ServerName: "name", Certificate: "/dir/c.pem", Key: "/c.key"}}
+	if got := c.HBase.Credentials(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	t.Setenv("SYMLAKE_HBASE_CREDENTIAL_CACHE", "FILE:/other")
+	t.Setenv("SYMLAKE_HBASE_TLS_CA", "/other.pem")
+	t.Setenv("SYMLAKE_HBASE_ALLOW_INSECURE_FALLBACK", "no")
+	if err := c.Override(map[string]string{"hbase.protection": "integrity", "hbase.tls_ca": "/set.pem"}); err != nil {
+		t.Fatal(err)
+	}
+	want.Cache, want.TLS.CA, want.AllowInsecureFallback, want.Protection = "FILE:/other", "/set.pem", false, "integrity"
+	if got := c.HBase.Credentials(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

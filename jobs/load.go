@@ -148,8 +148,12 @@ func noteCopy(p *workspace.Workspace, detail string) {
 // source is this process as it would be with the source as its store.
 func (j loadJob) source(p *workspace.Workspace) (*workspace.Workspace, error) {
 	url := j.From
-	if url == "" && p.Config.Store != "" && p.Config.Store != p.StoreURL() {
+	switch {
+	case url != "":
+	case p.Config.Store != "" && p.Config.Store != p.StoreURL():
 		url = p.Config.Store
+	case j.HFilesOut != "" && p.StoreDir() != "": // files have no target: the store is their source
+		url = p.StoreURL()
 	}
 	if url == "" {
 		url = "file:" + settings.DefaultData

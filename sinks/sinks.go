@@ -89,6 +89,12 @@ type Blocks interface {
 	Tidy(ctx context.Context, before time.Time) (freed int64, err error)
 }
 
+// Expecter is implemented by Blocks that read faster what they hear of before.
+type Expecter interface {
+	// Expect says that rows under a prefix, of at most PrefixBytes, will be asked for soon. It does not wait.
+	Expect(ctx context.Context, prefix []byte)
+}
+
 // Batch takes the rows of many loads: each load's rows together and
 // ascending, loads in any order. One goroutine. A failed batch stays failed.
 // A load committed before may come again with the same rows, which changes nothing.
@@ -99,6 +105,9 @@ type Batch interface {
 	// Abort drops the written rows; after Commit it does nothing.
 	Abort()
 }
+
+// Change is one compare-and-set of a catalog record. Old and New mean what they mean in Catalog.Swap.
+type Change struct{ Key, Old, New []byte }
 
 // Catalog holds small mutable records in key order, with compare-and-set on
 // one record. Safe for concurrent use, also from several processes.

@@ -21,6 +21,7 @@ func (w *writer) Begin(ctx context.Context) (sinks.Batch, error) {
 	if w.o.Puts {
 		o.To = &puts{w: w}
 	} else {
+		o.Bloom = w.bloom
 		o.To = &bulk.Loader{Cluster: cluster{w}, Files: w.files, Done: w.loaded, Now: w.o.Now}
 	}
 	return bulk.New(ctx, o), nil

@@ -65,8 +65,8 @@ func benchBulk(t *testing.T, on string, rows func(int, func(sinks.Row) error) er
 		"io.file.buffer.size": "131072", "hbase.master.cleaner.interval": "2000", "hbase.master.hfilecleaner.ttl": "1000"}}
 	var files []int
 	if on == "hdfs" {
-		h := hbasetest.StartHDFS(t)
-		o.Root, files = "hdfs://"+h.NameNode+"/hbase", h.Pids()
+		h := hbasetest.StartHDFS(t, hbasetest.HDFSOptions{Fast: true})
+		o.HDFS, files = h, h.Pids()
 	}
 	s := hbasetest.Start(t, o)
 	var splits []byte

@@ -17,6 +17,9 @@ type blocks struct{ *store }
 
 // contract makes a client's error one of the contract's.
 func contract(err error) error {
+	if errors.Is(err, client.ErrNoTable) {
+		return fmt.Errorf("%w: %w", sinks.ErrLost, err)
+	}
 	if errors.Is(err, client.ErrDamaged) {
 		return fmt.Errorf("%w: %w", sinks.ErrCorrupt, err)
 	}
@@ -24,6 +27,12 @@ func contract(err error) error {
 }
 
 func (b blocks) First(ctx context.Context, spans []sinks.Span, found func(i int, r sinks.Row, err error)) error {
+	if err := b.fit(); err != nil {
+		for i := range spans {
+			found(i, sinks.Row{}, err)
+		}
+		return ctx.Err()
+	}
 	list := make([]client.Span, len(spans))
 	for i, s := range spans {
 		list[i] = client.Span(s)
@@ -37,8 +46,16 @@ func (b blocks) First(ctx context.Context, spans []sinks.Span, found func(i int,
 	})
 }
 
+// Expect implements sinks.Expecter.
+func (b blocks) Expect(ctx context.Context, prefix []byte) {
+	b.c.Expect(ctx, b.store.blocks(), prefix)
+}
+
 func (b blocks) Scan(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := b.fit(); err != nil {
 		return err
 	}
 	return contract(b.c.Scan(ctx, b.store.blocks(), blocksColumn, client.Span(s), client.ScanOptions{Once: true}, func(cell client.Cell) error {
@@ -123,14 +140,24 @@ func (b blocks) endGeneration(ctx context.Context, prefix []byte) (uint64, error
 	}
 }
 
+// firstGeneration is the generation of a load that was never dropped. Durable.
+const firstGeneration = client.Everlasting + 1
+
+// generation reads the number of a load. Old numbers count from 0: their rows are below every new one.
 func generation(prefix []byte, cell client.Cell) (uint64, error) {
-	switch {
-	case cell.Row == nil:
-		return 1, nil
-	case len(cell.Value) != 8 || binary.BigEndian.Uint64(cell.Value) == 0:
-		return 0, fmt.Errorf("%w: generation of load %x is %x", sinks.ErrCorrupt, prefix, cell.Value)
+	if cell.Row == nil {
+		return firstGeneration, nil
 	}
-	return binary.BigEndian.Uint64(cell.Value), nil
+	if len(cell.Value) == 8 {
+		switch n := binary.BigEndian.Uint64(cell.Value); {
+		case n == 0 || n >= client.Latest:
+		case n < client.Everlasting:
+			return client.Everlasting + n, nil
+		default:
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: generation of load %x is %x", sinks.ErrCorrupt, prefix, cell.Value)
 }
 
 // generations are the timestamps of the rows that loads get now.
@@ -161,10 +188,17 @@ func (b blocks) Begin(ctx context.Context) (sinks.Batch, error) {
 	return b.w.Begin(ctx)
 }
 
-// Tidy implements sinks.Blocks.
+// Tidy implements sinks.Blocks. It also moves ledger rows of older programs.
 func (b blocks) Tidy(ctx context.Context, before time.Time) (freed int64, err error) {
 	if b.readOnly {
 		return 0, errReadOnly
+	}
+	moved, err := b.records.Move(ctx)
+	if moved > 0 {
+		b.w.o.Notice(fmt.Sprintf("table %s: %d ledger rows of an older program were moved", b.store.catalog(), moved))
+	}
+	if err != nil {
+		return 0, err
 	}
 	return b.w.Tidy(ctx, before)
 }

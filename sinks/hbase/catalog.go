@@ -9,78 +9,170 @@ import (
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
 
-// catalog implements sinks.Catalog.
-type catalog struct{ *store }
+// values implements places.Rows: the values of the catalog's table.
+type values struct{ *store }
 
-// present begins every record, so that an empty one is not an absent one. Durable.
-const present = 1
+// One call to HBase carries at most callRecords records of the catalog, and stops at callBytes.
+const (
+	callRecords = 1024
+	callBytes   = 4 << 20
+)
 
-// stored is a record as its cell holds it; empty for none.
-func stored(record []byte) []byte {
-	if record == nil {
-		return nil
+// Read reads the rows with one Multi for each server and callRecords rows.
+func (v values) Read(ctx context.Context, rows [][]byte) ([][]byte, error) {
+	if err := v.fit(); err != nil {
+		return nil, err
 	}
-	return append([]byte{present}, record...)
+	if len(rows) == 1 {
+		cell, err := v.c.Get(ctx, v.catalog(), catalogColumn, rows[0])
+		if err != nil {
+			return nil, contract(err)
+		}
+		return [][]byte{cell.Value}, nil
+	}
+	list := make([][]byte, 0, len(rows))
+	for len(rows) > 0 {
+		n := min(len(rows), callRecords)
+		cells, err := v.c.GetAll(ctx, v.catalog(), catalogColumn, rows[:n])
+		if err != nil {
+			return nil, contract(err)
+		}
+		for _, cell := range cells {
+			list = append(list, cell.Value)
+		}
+		rows = rows[n:]
+	}
+	return list, nil
 }
 
-// record undoes stored; nil: there is none.
-func record(key, value []byte) ([]byte, error) {
-	if len(value) == 0 {
-		return nil, nil
+// Scan scans the rows.
+func (v values) Scan(ctx context.Context, s sinks.Span, small bool, emit func(row, value []byte) error) error {
+	var o client.ScanOptions
+	if small {
+		o = client.ScanOptions{FirstRows: smallRows, PageBytes: smallBytes}
 	}
-	if value[0] != present {
-		return nil, fmt.Errorf("%w: catalog record %x begins with %#x", sinks.ErrCorrupt, key, value[0])
-	}
-	return value[1:], nil
+	return contract(v.c.Scan(ctx, v.catalog(), catalogColumn, client.Span(s), o, func(cell client.Cell) error {
+		return emit(cell.Row, cell.Value)
+	}))
 }
 
-func (c catalog) Get(ctx context.Context, key []byte) ([]byte, error) {
-	cell, err := c.c.Get(ctx, c.store.catalog(), catalogColumn, key)
-	if err != nil {
-		return nil, contract(err)
-	}
-	return record(key, cell.Value)
-}
+// The pages of a scan beside many others.
+const (
+	smallRows  = 64 // of the first page
+	smallBytes = 256 << 10
+)
 
-// Swap repeats what has no clear answer: what it reads back tells whether it was done. Records
-// are sealed with a fresh nonce, so another writer's is never the same.
-func (c catalog) Swap(ctx context.Context, key, old, new []byte) error {
-	if c.readOnly {
+// Delete marks the rows as deleted.
+func (v values) Delete(ctx context.Context, rows [][]byte) error {
+	if v.readOnly {
 		return errReadOnly
 	}
-	from, to := stored(old), stored(new)
-	for unclear := false; ; {
-		done, err := c.c.CheckAndPut(ctx, c.store.catalog(), catalogColumn, key, from, to)
-		switch {
-		case err == nil && done:
-			return nil
-		case err == nil && !unclear:
-			return fmt.Errorf("%w: %x", sinks.ErrConflict, key)
-		case err != nil && (!client.Unclear(err) || ctx.Err() != nil):
-			return contract(err)
-		}
-		cell, gerr := c.c.Get(ctx, c.store.catalog(), catalogColumn, key)
-		switch {
-		case gerr != nil:
-			return contract(gerr)
-		case bytes.Equal(cell.Value, to):
-			return nil
-		case !bytes.Equal(cell.Value, from):
-			return fmt.Errorf("%w: %x", sinks.ErrConflict, key)
-		}
-		unclear = true
+	cells := make([]client.Cell, len(rows))
+	for i, row := range rows {
+		cells[i] = client.Delete(row, catalogColumn, client.Everlasting)
 	}
+	return contract(v.c.Write(ctx, v.catalog(), cells, client.SyncWAL, false))
 }
 
-func (c catalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return contract(c.c.Scan(ctx, c.store.catalog(), catalogColumn, client.Span(s), client.ScanOptions{}, func(cell client.Cell) error {
-		r, err := record(cell.Row, cell.Value)
-		if err != nil || r == nil {
-			return err
+// Check repeats what has no clear answer: what it reads back tells whether it was done. Records
+// are sealed with a fresh nonce, so another writer's is never the same.
+func (v values) Check(ctx context.Context, changes []sinks.Change) []error {
+	errs := make([]error, len(changes))
+	if v.readOnly {
+		for i := range errs {
+			errs[i] = errReadOnly
 		}
-		return emit(sinks.Row{Key: cell.Row, Value: r})
-	}))
+		return errs
+	}
+	left := make([]*swapping, len(changes))
+	for i, ch := range changes {
+		left[i] = &swapping{at: i, Check: client.Check{Row: ch.Key, Old: ch.Old, Value: ch.New}}
+	}
+	for len(left) > 0 {
+		n, size := 0, 0
+		for n < len(left) && n < callRecords && size < callBytes {
+			size += len(left[n].Row) + len(left[n].Old) + len(left[n].Value)
+			n++
+		}
+		for now := left[:n:n]; len(now) > 0; {
+			now = v.checkSome(ctx, now, errs)
+		}
+		left = left[n:]
+	}
+	return errs
+}
+
+// swapping is a change under way.
+type swapping struct {
+	client.Check
+	at      int  // of the changes
+	unclear bool // an attempt had no clear answer
+}
+
+// checkSome attempts changes of unlike rows. It writes errs, and returns the changes that are to be attempted again.
+func (v values) checkSome(ctx context.Context, now []*swapping, errs []error) (again []*swapping) {
+	checks := make([]*client.Check, len(now))
+	for i, s := range now {
+		checks[i] = &s.Check
+	}
+	v.c.CheckAndPutAll(ctx, v.catalog(), catalogColumn, checks, false)
+
+	var doubtful []*swapping
+	for _, s := range now {
+		switch {
+		case s.Err == nil && s.Done:
+		case s.Err == nil && !s.unclear:
+			errs[s.at] = fmt.Errorf("%w: %x", sinks.ErrConflict, s.Row)
+		case s.Err != nil && (!client.Unclear(s.Err) || ctx.Err() != nil):
+			errs[s.at] = contract(s.Err)
+		default:
+			doubtful = append(doubtful, s)
+		}
+	}
+	if len(doubtful) == 0 {
+		return nil
+	}
+	return v.settle(ctx, doubtful, errs)
+}
+
+// settle finds out about changes without a clear answer. It writes the new values once more where they are there
+// already, and syncs the log: a value that a server shows may not be durable yet.
+func (v values) settle(ctx context.Context, doubtful []*swapping, errs []error) (again []*swapping) {
+	checks := make([]*client.Check, len(doubtful))
+	for i, s := range doubtful {
+		checks[i] = &client.Check{Row: s.Row, Old: s.Value, Value: s.Value}
+	}
+	v.c.CheckAndPutAll(ctx, v.catalog(), catalogColumn, checks, true)
+	var rows [][]byte
+	var others []*swapping
+	for i, s := range doubtful {
+		switch k := checks[i]; {
+		case k.Err == nil && k.Done:
+		case k.Err == nil:
+			rows, others = append(rows, s.Row), append(others, s)
+		case !client.Unclear(k.Err) || ctx.Err() != nil:
+			errs[s.at] = contract(k.Err)
+		default:
+			s.unclear = true
+			again = append(again, s)
+		}
+	}
+	if len(others) == 0 {
+		return again
+	}
+	cells, err := v.c.GetAll(ctx, v.catalog(), catalogColumn, rows)
+	for i, s := range others {
+		switch {
+		case err != nil:
+			errs[s.at] = contract(err)
+		case client.Unsynced(s.Err): // written, and another process changed it since
+			errs[s.at] = contract(s.Err)
+		case !bytes.Equal(cells[i].Value, s.Old):
+			errs[s.at] = fmt.Errorf("%w: %x", sinks.ErrConflict, s.Row)
+		default:
+			s.unclear = true
+			again = append(again, s)
+		}
+	}
+	return again
 }

@@ -69,13 +69,13 @@ func (w *writer) region(ctx context.Context, row []byte, fresh bool) (*client.Re
 }
 
 // Load implements bulk.Cluster.
-func (c cluster) Load(ctx context.Context, row []byte, dir, path string, secure bool) (bool, error) {
+func (c cluster) Load(ctx context.Context, row []byte, h bulk.Handover) (bool, error) {
 	if err := c.heartbeat(ctx); err != nil {
 		return false, err
 	}
 	token := ""
-	if secure {
-		token = dir
+	if h.Secure {
+		token = h.Dir
 	}
 	fresh := false
 	wait := 50 * time.Millisecond
@@ -84,7 +84,7 @@ func (c cluster) Load(ctx context.Context, row []byte, dir, path string, secure 
 		if err != nil {
 			return false, err
 		}
-		loaded, err := c.c.BulkLoadHFile(ctx, c.rows, r, rowFamily, []string{path}, token, nil, loadTimeout)
+		loaded, err := c.c.BulkLoadHFile(ctx, c.rows, r, rowFamily, []string{h.Path}, token, (*client.FileToken)(h.Token), loadTimeout)
 		switch {
 		case err == nil:
 			return loaded, nil

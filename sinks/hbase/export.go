@@ -2,7 +2,6 @@ package hbase
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
-	"github.com/symlake/symlake/sinks/internal/hfile"
 )
 
 // Exported says what Export wrote.
@@ -53,10 +51,10 @@ func Export(ctx context.Context, from *sinks.Store, dir, rest string, now time.T
 	if err := os.WriteFile(filepath.Join(dir, "tables.rb"), []byte(a.script()), 0o666); err != nil {
 		return nil, err
 	}
-	if err := out.blocks(ctx, from.Blocks, filepath.Join(dir, "blocks"), a.regions, now); err != nil {
+	if err := out.blocks(ctx, from.Blocks, filepath.Join(dir, "blocks"), &a, now); err != nil {
 		return nil, fmt.Errorf("write rows: %w", err)
 	}
-	if err := out.catalog(ctx, from.Catalog, filepath.Join(dir, "catalog"), now); err != nil {
+	if out.Records, err = exportCatalog(ctx, from.Catalog, filepath.Join(dir, "catalog"), &a, now); err != nil {
 		return nil, fmt.Errorf("write catalog: %w", err)
 	}
 	out.Commands = []string{"hbase shell -n " + filepath.Join(dir, "tables.rb")}
@@ -80,15 +78,16 @@ func (f *folder) Begin(ctx context.Context) (bulk.FileSystem, string, []bulk.Reg
 func (*folder) Deliver(context.Context, []*bulk.File) error { return nil }
 func (*folder) End(context.Context) error                   { return nil }
 
-func (x *Exported) blocks(ctx context.Context, from sinks.Blocks, dir string, regions int, now time.Time) error {
+func (x *Exported) blocks(ctx context.Context, from sinks.Blocks, dir string, a *address, now time.Time) error {
 	first := func(_ context.Context, prefixes [][]byte) ([]uint64, error) { // generation of every load
 		list := make([]uint64, len(prefixes))
 		for i := range list {
-			list[i] = 1
+			list[i] = firstGeneration
 		}
 		return list, nil
 	}
-	b := bulk.New(ctx, bulk.Options{To: &folder{dir, splits(regions)}, Generations: first, Now: func() time.Time { return now }})
+	b := bulk.New(ctx, bulk.Options{To: &folder{dir, splits(a.regions)}, Generations: first,
+		Bloom: bloomOf(a.schemas()[0].Families[0]), Now: func() time.Time { return now }})
 	defer b.Abort()
 	err := from.Scan(ctx, sinks.Span{}, func(r sinks.Row) error {
 		x.Rows++
@@ -101,33 +100,11 @@ func (x *Exported) blocks(ctx context.Context, from sinks.Blocks, dir string, re
 	return b.Commit(ctx)
 }
 
-// catalog writes the records in one file: they are few, and so is their table's one region.
-func (x *Exported) catalog(ctx context.Context, from sinks.Catalog, dir string, now time.Time) (err error) {
-	dir = filepath.Join(dir, catalogColumn.Family)
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, bulk.FileName()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := hfile.NewWriter(f, hfile.Options{Created: now, Family: catalogColumn.Family[0], Timestamp: uint64(now.UnixMilli())})
-	err = from.List(ctx, sinks.Span{}, func(r sinks.Row) error {
-		x.Records++
-		return w.Append(r.Key, stored(r.Value))
-	})
-	if err != nil {
-		return err
-	}
-	return w.Close()
-}
-
 // script makes the tables, in the words of the HBase shell.
 func (a *address) script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "create_namespace '%s'\n", a.namespace)
-	for i, s := range a.schemas() {
+	for _, s := range a.schemas() {
 		fmt.Fprintf(&b, "create '%s'", s.Table)
 		for _, f := range s.Families {
 			fmt.Fprintf(&b, ", {NAME => '%s'%s", f.Name, settings(f.Attributes))
@@ -136,17 +113,21 @@ func (a *address) script() string {
 			}
 			b.WriteString("}")
 		}
-		fmt.Fprintf(&b, ", {METADATA => {%s}}", strings.TrimPrefix(quoted(s.Attributes), ", "))
-		if i == 0 {
-			b.WriteString(", SPLITS => [")
-			for j, k := range splits(a.regions) {
-				if j > 0 {
-					b.WriteString(", ")
-				}
-				fmt.Fprintf(&b, `"\x%02X\x%02X"`, k[0], k[1])
-			}
-			b.WriteString("]")
+		if len(s.Attributes) > 0 {
+			fmt.Fprintf(&b, ", {METADATA => {%s}}", strings.TrimPrefix(quoted(s.Attributes), ", "))
 		}
+		b.WriteString(", SPLITS => [")
+		for j, k := range a.boundaries(s.Table) {
+			if j > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(`"`)
+			for _, c := range k {
+				fmt.Fprintf(&b, `\x%02X`, c)
+			}
+			b.WriteString(`"`)
+		}
+		b.WriteString("]")
 		b.WriteString("\n")
 	}
 	return b.String()

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
@@ -28,12 +29,12 @@ type disturbed struct {
 	after  func(n int)
 }
 
-func (d *disturbed) Load(ctx context.Context, row []byte, dir, path string, secure bool) (bool, error) {
+func (d *disturbed) Load(ctx context.Context, row []byte, h bulk.Handover) (bool, error) {
 	n := int(d.loads.Add(1))
 	if d.before != nil {
 		d.before(n)
 	}
-	loaded, err := d.cluster.Load(ctx, row, dir, path, secure)
+	loaded, err := d.cluster.Load(ctx, row, h)
 	if d.after != nil {
 		d.after(n)
 	}
@@ -98,8 +99,12 @@ func movedAndSilent(t *testing.T, server *hbasetest.Server) {
 		if n == 4 {
 			once.Do(func() {
 				server.Pause(t, true)
+				stopped := time.Now()
 				back.Go(func() {
-					time.Sleep(3 * time.Second)
+					formattest.Await(t, "the load says what it waits for", func() bool { return x.noted("waiting for region ", "table "+x.writer.rows.String()) })
+					if took := time.Since(stopped); took > 8*time.Second {
+						t.Errorf("the load says after %v what it waits for", took)
+					}
 					server.Pause(t, false)
 				})
 			})
@@ -110,6 +115,9 @@ func movedAndSilent(t *testing.T, server *hbasetest.Server) {
 	}
 	back.Wait()
 	x.holds(all...)
+	if !x.noted("answers again") {
+		t.Errorf("the load does not say that it goes on: %q", x.notices)
+	}
 }
 
 // The connection breaks when the load is asked for, once before the server gets the request and once behind its answer.
@@ -120,7 +128,7 @@ func TestConnectionLost(t *testing.T) {
 	x.c = client.New(client.Options{Servers: []string{server.Master}, User: "loader", Dial: func(ctx context.Context, address string) (net.Conn, error) {
 		var d net.Dialer
 		c, err := d.DialContext(ctx, "tcp", address)
-		return &breaking{c, &lose}, err
+		return &breaking{c, "BulkLoadHFile", &lose}, err
 	}})
 	t.Cleanup(func() { x.c.Close() })
 	all := someLoads(200, 20, 1000)
@@ -141,17 +149,18 @@ func TestConnectionLost(t *testing.T) {
 // breaking is a connection that breaks at the next write (1), or at the read after it (2).
 type breaking struct {
 	net.Conn
-	lose *atomic.Int32
+	method string // a call of it is lost
+	lose   *atomic.Int32
 }
 
 var errBroken = errors.New("broken by the test")
 
 func (b *breaking) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte("BulkLoadHFile")) && b.lose.CompareAndSwap(1, 0) {
+	if bytes.Contains(p, []byte(b.method)) && b.lose.CompareAndSwap(1, 0) {
 		b.Conn.Close()
 		return 0, errBroken
 	}
-	if bytes.Contains(p, []byte("BulkLoadHFile")) {
+	if bytes.Contains(p, []byte(b.method)) {
 		b.lose.CompareAndSwap(2, 3)
 	}
 	return b.Conn.Write(p)

@@ -19,21 +19,30 @@ var namespaces atomic.Int64
 func namespace() string { return fmt.Sprintf("test%d", namespaces.Add(1)) }
 
 func TestStore(t *testing.T) {
+	testStore(t, hbasetest.Shared(t), func() Options { return Options{} }, func(string) {})
+}
+
+// testStore runs the suite of all stores in namespaces of its own. ready is called for each before Create. Each test of
+// the suite asks for its options.
+func testStore(t *testing.T, server *hbasetest.Server, options func() Options, ready func(namespace string)) {
 	var mu sync.Mutex
 	made := map[testing.TB]string{} // rest of the URL
+	how := map[testing.TB]Options{}
 	sinktest.Run(t, func(t *testing.T) *sinks.Store {
 		t.Helper()
 		mu.Lock()
 		defer mu.Unlock()
 		rest, ok := made[t]
 		if !ok {
-			rest = "//" + hbasetest.Shared(t).Master + "/" + namespace() + "?regions=3"
-			made[t] = rest
-			if err := Create(t.Context(), rest, Options{}); err != nil {
+			ns := namespace()
+			ready(ns)
+			rest = "//" + server.Master + "/" + ns + "?regions=3"
+			made[t], how[t] = rest, options()
+			if err := Create(t.Context(), rest, how[t]); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s, err := Open(t.Context(), rest, Options{})
+		s, err := Open(t.Context(), rest, how[t])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -124,8 +124,7 @@ func TestMasterAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	with(&a.client)
-	s := &store{address: a, c: client.New(a.client), readOnly: true}
-	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, WriteOptions{})
+	s := newStore(a, true, WriteOptions{})
 	reader, err := s.open(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
+	"github.com/symlake/symlake/sinks/hbase/internal/places"
+	"github.com/symlake/symlake/sinks/hbase/security"
 )
 
 // Options are for opening a store. The zero value is what jobs use.
@@ -15,6 +18,10 @@ type Options struct {
 	ZooKeeper bool // the URL names ZooKeeper's quorum
 	NewBlocks bool // Create makes an empty blocks table for a catalog that lost its rows
 	Write     WriteOptions
+	// Security says how the client proves its identity, and how it protects what it sends.
+	Security security.Options
+
+	most string // tests: the highest protection to take
 }
 
 // Create makes the namespace and tables of a store that is missing at what follows the scheme of a store URL;
@@ -43,15 +50,20 @@ func connect(rest string, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.client.Security, a.client.Notice, a.client.MostProtection = o.Security, o.Write.Notice, o.most
 	if o.Write.User == "" {
 		o.Write.User = a.client.User
 	}
-	s := &store{address: a, c: client.New(a.client), readOnly: o.ReadOnly}
-	if o.Write.User == "" {
-		o.Write.User = a.client.User
-	}
-	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, o.Write)
-	return s, nil
+	o.Write.security = o.Security
+	return newStore(a, o.ReadOnly, o.Write), nil
+}
+
+// newStore connects when first used.
+func newStore(a address, readOnly bool, o WriteOptions) *store {
+	s := &store{address: a, c: client.New(a.client), readOnly: readOnly}
+	s.records = places.New(values{s})
+	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, o)
+	return s
 }
 
 func (s *store) open(ctx context.Context) (*sinks.Store, error) {
@@ -65,27 +77,39 @@ func (s *store) open(ctx context.Context) (*sinks.Store, error) {
 		s.c.Close()
 		return nil, err
 	}
-	return &sinks.Store{Blocks: blocks{s}, Catalog: catalog{s}, Close: s.c.Close, Purge: s.purge, Notes: notes}, nil
+	return &sinks.Store{Blocks: blocks{s}, Catalog: s.records, Close: s.c.Close, Purge: s.purge, Notes: notes}, nil
 }
 
-// meet finds the tables. Readers ask hbase:meta only, so that they need no master.
+// meet finds the tables. Readers need no master: they ask hbase:meta for the first regions, and use what the master says
+// meanwhile of the schemas.
 func (s *store) meet(ctx context.Context) (notes []string, err error) {
 	if !s.readOnly {
-		return check(ctx, s.c, &s.address)
+		notes, err = check(ctx, s.c, &s.address, func(t client.Table, f client.Family) {
+			if t == s.blocks() && f.Name == blocksColumn.Family {
+				s.w.bloom = bloomOf(f)
+			}
+		})
+		s.watched.begin(time.Now())
+		return notes, err
 	}
-	for _, t := range []client.Table{s.catalog(), s.blocks()} {
-		if _, err := s.c.Regions(ctx, t); err != nil {
-			return nil, err
-		}
+	checked := s.watch()
+	if err := s.c.Reach(ctx, s.catalog(), s.blocks()); err != nil {
+		return nil, err
 	}
-	return nil, nil
+	wait := time.NewTimer(masterTime)
+	defer wait.Stop()
+	select {
+	case <-checked:
+	case <-wait.C:
+	}
+	return nil, s.watched.unfit()
 }
 
 // missing tells an absent store from a store that lost a table. Readers ask hbase:meta only, as meet does.
 func (s *store) missing(ctx context.Context, err error) error {
 	var gone []client.Table
 	for _, t := range []client.Table{s.catalog(), s.blocks()} {
-		if _, err := s.c.Regions(ctx, t); errors.Is(err, client.ErrNoTable) {
+		if err := s.c.Reach(ctx, t); errors.Is(err, client.ErrNoTable) {
 			gone = append(gone, t)
 		} else if err != nil {
 			return err

@@ -68,8 +68,7 @@ func (l *library) open(t testing.TB, with func(*client.Options)) (*sinks.Store, 
 	if with != nil {
 		with(&a.client)
 	}
-	s := &store{address: a, c: client.New(a.client)}
-	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, WriteOptions{})
+	s := newStore(a, false, WriteOptions{})
 	opened, err := s.open(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
+	"github.com/symlake/symlake/sinks/hbase/security"
+	"github.com/symlake/symlake/sinks/internal/hfile"
 )
 
 // WriteOptions say how rows get into the table. Each field documents its zero value.
@@ -16,13 +18,15 @@ type WriteOptions struct {
 	Puts    bool
 	Scratch string // folder for sealed rows before they are sent as Puts; "": the system's
 	// User is the name for HDFS; "": the user of the URL, or else of the process. HadoopConf is a folder of
-	// core-site.xml and hdfs-site.xml, for name services.
+	// core-site.xml and hdfs-site.xml; "": HADOOP_CONF_DIR, if it is set.
 	User, HadoopConf string
 	// Remote opens HBase's files on HDFS and S3; the zero value refuses such a root.
 	Remote Remote
 	// Notice, unless nil, gets sentences for an operator, from any goroutine.
 	Notice func(string)
 	Now    func() time.Time // nil: time.Now
+
+	security security.Options // of Options
 }
 
 // Remote opens the file systems of HBase that need a library of their own.
@@ -37,6 +41,7 @@ type writer struct {
 	// stamps gives the timestamps that the cells of loads have to carry.
 	stamps func(ctx context.Context, prefixes [][]byte) ([]uint64, error)
 	o      WriteOptions
+	bloom  hfile.Bloom // of the table's files; set before the first batch
 
 	mu      sync.Mutex
 	regions []*client.Region     // as last read
@@ -61,7 +66,8 @@ const rowFamily = "b"
 func rowColumn() client.Column { return client.Column{Family: rowFamily, Qualifier: "v"} }
 
 func (w *writer) files(ctx context.Context, dir string) (bulk.FileSystem, error) {
-	return bulk.OpenFileSystem(ctx, dir, bulk.FileOptions{User: w.o.User, HadoopConf: w.o.HadoopConf, Remote: w.o.Remote})
+	return bulk.OpenFileSystem(ctx, dir, bulk.FileOptions{User: w.o.User, HadoopConf: w.o.HadoopConf, Security: w.o.security,
+		Remote: w.o.Remote, Notice: w.o.Notice})
 }
 
 // noteDropped has Tidy ask for a compaction where a load's rows were.

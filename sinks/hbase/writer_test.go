@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -25,7 +26,24 @@ type target struct {
 	*writer
 	t       testing.TB
 	server  *hbasetest.Server
+	noting  sync.Mutex
 	notices []string
+}
+
+// note keeps a notice. Any goroutine may call it.
+func (x *target) note(s string) {
+	x.noting.Lock()
+	defer x.noting.Unlock()
+	x.notices = append(x.notices, s)
+}
+
+// noted reports whether a notice has all of the texts.
+func (x *target) noted(texts ...string) bool {
+	x.noting.Lock()
+	defer x.noting.Unlock()
+	return slices.ContainsFunc(x.notices, func(s string) bool {
+		return !slices.ContainsFunc(texts, func(t string) bool { return !strings.Contains(s, t) })
+	})
 }
 
 var targets atomic.Int64
@@ -33,7 +51,8 @@ var targets atomic.Int64
 // newTarget makes tables with regions that begin at bytes.
 func newTarget(t testing.TB, server *hbasetest.Server, o WriteOptions, splits ...byte) *target {
 	t.Helper()
-	c := client.New(client.Options{Servers: []string{server.Master}, User: "loader"})
+	x := &target{t: t, server: server}
+	c := client.New(client.Options{Servers: []string{server.Master}, User: "loader", Security: o.security, Notice: x.note})
 	t.Cleanup(func() { c.Close() })
 	n := targets.Add(1)
 	rows := client.Table{Namespace: "default", Name: fmt.Sprintf("rows%d", n)}
@@ -53,9 +72,8 @@ func newTarget(t testing.TB, server *hbasetest.Server, o WriteOptions, splits ..
 			t.Fatal(err)
 		}
 	}
-	x := &target{t: t, server: server}
 	o.Scratch, o.Remote.HDFS = t.TempDir(), hdfs.Open
-	o.Notice = func(s string) { x.notices = append(x.notices, s) }
+	o.Notice = x.note
 	one := func(_ context.Context, prefixes [][]byte) ([]uint64, error) {
 		list := make([]uint64, len(prefixes))
 		for i := range list {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hbase/security"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/redis"
@@ -21,6 +22,11 @@ type Options struct {
 	Keyset string
 	// KEK unwraps keys in place of a keyset, a key service's for instance.
 	KEK sinks.KEK
+	// Security says how the client proves its identity to HBase, and how it protects what it sends. The zero value asks
+	// the environment.
+	Security security.Options
+	// Notice, unless nil, gets sentences for an operator, from any goroutine: for what a look-up waits, for instance.
+	Notice func(string)
 	// Redis is the URL of a cache that many clients share, see redis.New; "": none.
 	Redis        string
 	RedisOptions RedisOptions
@@ -64,7 +70,7 @@ func Client(ctx context.Context, url string, o Options) (*Opened, error) {
 			return nil, fmt.Errorf("open %s: want a keyset", scheme)
 		}
 	}
-	store, err := stores.Open(ctx, url, stores.Options{ReadOnly: true})
+	store, err := stores.Open(ctx, url, stores.Options{ReadOnly: true, Security: o.Security, Notice: o.Notice})
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/hbase"
+	"github.com/symlake/symlake/sinks/hbase/security"
 	"github.com/symlake/symlake/sinks/mem"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	// Puts, Scratch and HadoopConf say how rows get into HBase: see hbase.WriteOptions.
 	Puts                bool
 	Scratch, HadoopConf string
+	// Security says how a client proves its identity to HBase, and how it protects what it sends.
+	Security security.Options
 	// NewBlocks: Create makes an empty place for rows even though the catalog has loads, with lost rows.
 	NewBlocks bool
 	// Notice, unless nil, gets sentences for an operator, from any goroutine.
@@ -146,14 +149,14 @@ func openFile(_ context.Context, rest string, o Options) (*sinks.Store, error) {
 
 func openHBase(zooKeeper bool) func(context.Context, string, Options) (*sinks.Store, error) {
 	return func(ctx context.Context, rest string, o Options) (*sinks.Store, error) {
-		return hbase.Open(ctx, rest, hbase.Options{ReadOnly: o.ReadOnly, ZooKeeper: zooKeeper,
+		return hbase.Open(ctx, rest, hbase.Options{ReadOnly: o.ReadOnly, ZooKeeper: zooKeeper, Security: o.Security,
 			Write: hbase.WriteOptions{Puts: o.Puts, Scratch: o.Scratch, HadoopConf: o.HadoopConf, Remote: o.Remote, Notice: o.Notice}})
 	}
 }
 
 func createHBase(zooKeeper bool) func(context.Context, string, Options) error {
 	return func(ctx context.Context, rest string, o Options) error {
-		return hbase.Create(ctx, rest, hbase.Options{ZooKeeper: zooKeeper, NewBlocks: o.NewBlocks, Write: hbase.WriteOptions{Notice: o.Notice}})
+		return hbase.Create(ctx, rest, hbase.Options{ZooKeeper: zooKeeper, Security: o.Security, NewBlocks: o.NewBlocks, Write: hbase.WriteOptions{Notice: o.Notice}})
 	}
 }
 

@@ -48,7 +48,7 @@ func (p *Session) StoreDir() string {
 // StoreOptions say how the store is opened.
 func (p *Session) StoreOptions(readOnly bool) stores.Options {
 	o := stores.Options{ReadOnly: readOnly, Scratch: p.Scratch(), HadoopConf: p.Config.HBase.HadoopConf,
-		Notice: p.notice}
+		Security: p.Config.HBase.Credentials(), Notice: p.notice}
 	o.Puts = p.Config.HBase.LoadMode == settings.LoadPuts
 	if p.Flags.LoadMode != "" {
 		o.Puts = p.Flags.LoadMode == settings.LoadPuts

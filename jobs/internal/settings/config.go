@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/symlake/symlake/sinks/hbase/security"
 )
 
 // Config is symlake.yaml. Relative paths in it count from the file's folder.
@@ -112,10 +114,37 @@ type RedisConfig struct {
 	TTL time.Duration `yaml:"ttl"` // default 168h
 }
 
-// HBaseConfig says how rows get into HBase.
+// HBaseConfig says how rows get into HBase, and how a client of HBase proves its identity.
 type HBaseConfig struct {
 	LoadMode   string `yaml:"load_mode"`   // hfiles (default) or puts
-	HadoopConf string `yaml:"hadoop_conf"` // folder of core-site.xml and hdfs-site.xml, for HDFS name services
+	HadoopConf string `yaml:"hadoop_conf"` // folder of core-site.xml and hdfs-site.xml; "": HADOOP_CONF_DIR
+
+	Security              string `yaml:"security"` // kerberos or simple; default: what the environment has
+	Principal             string `yaml:"principal"`
+	Keytab                string `yaml:"keytab"`
+	Krb5Conf              string `yaml:"krb5_conf"`
+	CredentialCache       string `yaml:"credential_cache"`
+	ServerPrincipal       string `yaml:"server_principal"`
+	Protection            string `yaml:"protection"` // authentication (default), integrity or privacy
+	AllowInsecureFallback bool   `yaml:"allow_insecure_fallback"`
+	TokenFile             string `yaml:"token_file"`
+	TLS                   bool   `yaml:"tls"`
+	TLSCA                 string `yaml:"tls_ca"`
+	TLSServerName         string `yaml:"tls_server_name"`
+	TLSCertificate        string `yaml:"tls_certificate"`
+	TLSKey                string `yaml:"tls_key"`
+}
+
+// Credentials returns the settings of security as the store takes them.
+func (c *HBaseConfig) Credentials() security.Options {
+	return security.Options{Mode: c.Security, Principal: c.Principal, Keytab: c.Keytab, Config: c.Krb5Conf, Cache: c.CredentialCache,
+		ServerPrincipal: c.ServerPrincipal, Protection: c.Protection, AllowInsecureFallback: c.AllowInsecureFallback, TokenFile: c.TokenFile,
+		TLS: security.TLS{On: c.TLS, CA: c.TLSCA, ServerName: c.TLSServerName, Certificate: c.TLSCertificate, Key: c.TLSKey}}
+}
+
+// files returns the settings that are paths.
+func (c *HBaseConfig) files() []*string {
+	return []*string{&c.HadoopConf, &c.Keytab, &c.Krb5Conf, &c.TokenFile, &c.TLSCA, &c.TLSCertificate, &c.TLSKey}
 }
 
 // loadHFiles and loadPuts are the ways of rows into HBase.

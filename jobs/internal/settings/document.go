@@ -36,7 +36,7 @@ func Document() string {
 		title    string
 		settings []Setting
 	}{
-		{"Places", places()}, {"Lake", lakeSettings()}, {"Keys", keySettings()}, {"Sources", sourceSettings()},
+		{"Places", places()}, {"HBase with Kerberos or TLS", hbaseSettings()}, {"Lake", lakeSettings()}, {"Keys", keySettings()}, {"Sources", sourceSettings()},
 		{"Limits", limits()}, {"Output", output()}, {"Server", serving()},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | flag | variable | type | default | meaning | example |\n|---|---|---|---|---|---|---|\n", part.title)

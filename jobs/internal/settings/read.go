@@ -68,7 +68,12 @@ func Parse(text []byte, name, dir string) (Config, error) {
 		return Config{}, exit.Usage("configuration %s: %w", name, err)
 	}
 	c.Store = relativeURL(dir, c.Store)
-	c.HBase.HadoopConf = relativePath(dir, c.HBase.HadoopConf)
+	for _, path := range c.HBase.files() {
+		*path = relativePath(dir, *path)
+	}
+	if cache := &c.HBase.CredentialCache; !strings.Contains(*cache, ":") { // FILE:PATH, DIR:PATH
+		*cache = relativePath(dir, *cache)
+	}
 	if strings.EqualFold(c.Lake.URL, LakeOff) {
 		c.Lake.URL = LakeOff
 	} else {
@@ -95,6 +100,8 @@ func (c *Config) check() error {
 		known      []string
 	}{
 		{"hbase.load_mode", c.HBase.LoadMode, []string{loadHFiles, LoadPuts}},
+		{"hbase.security", c.HBase.Security, []string{"kerberos", "simple"}},
+		{"hbase.protection", c.HBase.Protection, []string{"authentication", "integrity", "privacy"}},
 		{"lake.profile", c.Lake.Profile, []string{"sealed", "plain"}},
 		{"lake.data_key", c.Lake.DataKey, []string{"file", "dataset"}},
 		{"lake.checksums", c.Lake.Checksums, []string{"auto", "required"}},
@@ -120,6 +127,8 @@ func (c *Config) check() error {
 	switch {
 	case c.Keys.KMS != "" && (c.Keys.Keyset != "" || c.Keys.KeysetKMS != ""):
 		return errors.New("keys has both kms and a keyset: want one")
+	case (c.HBase.TLSCertificate == "") != (c.HBase.TLSKey == ""):
+		return errors.New("hbase.tls_certificate and hbase.tls_key go together: give both")
 	case c.Limits.Workers < 0 || c.Limits.Time < 0:
 		return errors.New("limits.workers and limits.time take no number below 0")
 	case c.Redis.TTL < 0:

@@ -59,7 +59,7 @@ var (
 
 // All returns every setting, in the order of the document. The caller owns it.
 func All() []Setting {
-	return slices.Concat(places(), lakeSettings(), keySettings(), sourceSettings(), limits(), output(), serving())
+	return slices.Concat(places(), hbaseSettings(), lakeSettings(), keySettings(), sourceSettings(), limits(), output(), serving())
 }
 
 // Find returns the setting with a key; nil: there is none.
@@ -76,10 +76,29 @@ func places() []Setting {
 		{Flag: "config", Type: "path", Default: "symlake.yaml, if it is in the working folder", Meaning: "The configuration file."},
 		{Key: "store", Flag: "store", Type: "URL", Default: "file:symlake-data", Meaning: "The store of rows and catalog.", Example: "hbase://master:16000/symlake"},
 		{Key: "hbase.load_mode", Flag: "load-mode", Type: "hfiles, puts", Default: "hfiles", Meaning: "How rows reach HBase.", Example: "puts"},
-		{Key: "hbase.hadoop_conf", Type: "path", Meaning: "The folder of core-site.xml and hdfs-site.xml, for name services of HDFS.", Example: "/etc/hadoop/conf"},
+		{Key: "hbase.hadoop_conf", Type: "path", Meaning: "The folder of core-site.xml and hdfs-site.xml, for HDFS: name services, Kerberos, protection. Unless set, HADOOP_CONF_DIR.", Example: "/etc/hadoop/conf"},
 		{Key: "redis.url", Flag: "redis", Type: "URL", Meaning: "The cache of sealed rows that many processes share.", Example: "redis://cache:6379/0", Secret: true},
 		{Key: "redis.ttl", Type: "time", Default: "168h", Meaning: "How long a row stays in that cache.", Example: "24h"},
 		{Key: "scratch", Type: "path", Default: "scratch in a file store, else the system's temporary folder", Meaning: "The folder of sealed scratch files.", Example: "/var/tmp/symlake"},
+	}
+}
+
+func hbaseSettings() []Setting {
+	return []Setting{
+		{Key: "hbase.security", Type: "kerberos, simple", Default: "kerberos with a token, a keytab or a ticket, else simple", Meaning: "How symlake proves its identity to HBase and HDFS. simple shows no credentials.", Example: "kerberos"},
+		{Key: "hbase.principal", Type: "text", Default: "the only principal of the keytab, or the ticket's", Meaning: "The Kerberos principal that symlake acts as.", Example: "symlake/host1@EXAMPLE.COM"},
+		{Key: "hbase.keytab", Type: "path", Meaning: "The keytab of that principal. symlake renews its ticket by itself.", Example: "/etc/security/symlake.keytab"},
+		{Key: "hbase.krb5_conf", Type: "path", Default: "KRB5_CONFIG, else /etc/krb5.conf", Meaning: "The configuration of Kerberos.", Example: "/etc/krb5.conf"},
+		{Key: "hbase.credential_cache", Type: "text", Default: "KRB5CCNAME, else the cache of kinit", Meaning: "The file of the ticket, where there is no keytab.", Example: "FILE:/run/symlake/ticket"},
+		{Key: "hbase.server_principal", Type: "text", Default: "hbase/_HOST@REALM", Meaning: "The principal of HBase's servers. _HOST stands for the server's name.", Example: "hbase/_HOST@EXAMPLE.COM"},
+		{Key: "hbase.protection", Type: "authentication, integrity, privacy", Default: "authentication", Meaning: "The least protection that symlake accepts. It takes the best that the server offers.", Example: "privacy"},
+		{Key: "hbase.allow_insecure_fallback", Type: "yes/no", Default: "no", Meaning: "Go on without Kerberos if the server knows none, even though there are credentials.", Example: "true"},
+		{Key: "hbase.token_file", Type: "path", Default: "HADOOP_TOKEN_FILE_LOCATION", Meaning: "The file of Hadoop's delegation tokens. YARN and Spark give one to their jobs.", Example: "/run/symlake/tokens"},
+		{Key: "hbase.tls", Type: "yes/no", Default: "no, unless another TLS setting is there", Meaning: "Connections to HBase use TLS 1.2 or newer.", Example: "true"},
+		{Key: "hbase.tls_ca", Type: "path", Default: "the system's", Meaning: "The certificates that sign the servers' certificates, PEM.", Example: "/etc/symlake/hbase-ca.pem"},
+		{Key: "hbase.tls_server_name", Type: "text", Default: "the server's host name", Meaning: "The name that a server's certificate must have.", Example: "hbase.example.com"},
+		{Key: "hbase.tls_certificate", Type: "path", Meaning: "The certificate that symlake shows to servers that ask for one, PEM.", Example: "/etc/symlake/client.pem"},
+		{Key: "hbase.tls_key", Type: "path", Meaning: "The private key of that certificate, PEM.", Example: "/etc/symlake/client.key"},
 	}
 }
 

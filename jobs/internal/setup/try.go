@@ -48,6 +48,9 @@ func (j CheckJob) try(p *workspace.Workspace, emit func(finding) error) error {
 	if dir := p.Config.HBase.HadoopConf; dir != "" {
 		check("hbase.hadoop_conf", dir, func(context.Context) finding { return hasFiles(dir, "core-site.xml", "hdfs-site.xml") })
 	}
+	for _, c := range credentials(&p.Config.HBase) {
+		check(c.key, c.path, func(context.Context) finding { return c.try(c.path) })
+	}
 	for i := range p.Config.Sources {
 		c := p.Config.Sources[i]
 		check(fmt.Sprintf("sources[%d]", i), c.URL, func(ctx context.Context) finding { return trySource(at(p, ctx), c) })

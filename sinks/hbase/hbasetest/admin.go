@@ -2,6 +2,7 @@ package hbasetest
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -13,6 +14,9 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/symlake/symlake/sinks/hbase/internal/login"
+	"github.com/symlake/symlake/sinks/hbase/security"
 )
 
 // What tests do to regions, with a few RPCs of their own: the client under test has no use for them.
@@ -48,6 +52,34 @@ func (s *Server) DropTable(t testing.TB, namespace, name string) {
 	s.procedure(t, "DeleteTable", table, 2)
 }
 
+// DisableTable disables a table, as an operator would.
+func (s *Server) DisableTable(t testing.TB, namespace, name string) {
+	t.Helper()
+	s.procedure(t, "DisableTable", field(nil, 1, tableName(namespace, name)), 2)
+}
+
+// SetTTL gives a family of a table another time to live, in seconds, and the defaults of HBase else.
+func (s *Server) SetTTL(t testing.TB, namespace, name, family, ttl string) {
+	t.Helper()
+	column := field(field(nil, 1, []byte(family)), 2, field(field(nil, 1, []byte("TTL")), 2, []byte(ttl)))
+	s.procedure(t, "ModifyColumn", field(field(nil, 1, tableName(namespace, name)), 2, column), 3)
+}
+
+func tableName(namespace, name string) []byte {
+	return field(field(nil, 1, []byte(namespace)), 2, []byte(name))
+}
+
+// Garble puts other bytes in place of a region's info:regioninfo in hbase:meta.
+func (s *Server) Garble(t testing.TB, r Region, info []byte) {
+	t.Helper()
+	value := field(field(nil, 1, []byte("regioninfo")), 2, info)
+	mutation := field(number(field(nil, 1, r.Name), 2, 2), 3, field(field(nil, 1, []byte("info")), 2, value))
+	q := field(field(nil, 1, field(number(nil, 1, 1), 2, []byte("hbase:meta,,1"))), 2, mutation)
+	if _, err := s.call("hbase", s.Region, "ClientService", "Mutate", q); err != nil {
+		t.Fatalf("write into hbase:meta: %v", err)
+	}
+}
+
 // Move has another server serve a region, and waits until it does.
 func (s *Server) Move(t testing.TB, r Region) {
 	t.Helper()
@@ -64,7 +96,7 @@ func (s *Server) Forget(t testing.TB, r Region) {
 	column := field(field(nil, 1, []byte("info")), 2, marker)
 	mutation := field(number(field(nil, 1, r.Name), 2, 3), 3, column)
 	q := field(field(nil, 1, field(number(nil, 1, 1), 2, []byte("hbase:meta,,1"))), 2, mutation)
-	if _, err := call(s.Region, "ClientService", "Mutate", q); err != nil {
+	if _, err := s.call("hbase", s.Region, "ClientService", "Mutate", q); err != nil {
 		t.Fatalf("delete from hbase:meta: %v", err)
 	}
 }
@@ -131,12 +163,21 @@ func (s *Server) procedure(t testing.TB, method string, q []byte, nonces protowi
 
 // ask makes one call to the master.
 func (s *Server) ask(method string, q []byte) ([]byte, error) {
-	return call(s.Master, "MasterService", method, q)
+	return s.call("hbase", s.Master, "MasterService", method, q)
 }
 
-// call makes one call, on a connection of its own.
-func call(address, service, method string, q []byte) ([]byte, error) {
-	c, err := net.Dial("tcp", address)
+// call makes one call, on a connection of its own. user is a principal of the KDC, unless the server has none or user
+// is "".
+func (s *Server) call(user, address, service, method string, q []byte) ([]byte, error) {
+	nc, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	o := security.Options{Mode: "simple"}
+	if s.KDC != nil && user != "" {
+		o = security.Options{Keytab: s.KDC.Keytab(user), Config: s.KDC.Config}
+	}
+	c, err := login.New(o).Connect(context.Background(), nc, address, "test")
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +185,11 @@ func call(address, service, method string, q []byte) ([]byte, error) {
 	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return nil, err
 	}
-	hello := field(field(nil, 1, field(nil, 1, []byte("test"))), 2, []byte(service))
-	out := binary.BigEndian.AppendUint32([]byte("HBas\x00\x50"), uint32(len(hello)))
+	hello := field(nil, 2, []byte(service))
+	if c.User != "" {
+		hello = field(hello, 1, field(nil, 1, []byte(c.User)))
+	}
+	out := binary.BigEndian.AppendUint32(c.Hello, uint32(len(hello)))
 	out = append(out, hello...)
 	header := number(field(number(nil, 1, 1), 3, []byte(method)), 4, 1)
 	body := protowire.AppendBytes(protowire.AppendBytes(nil, header), q)
@@ -193,12 +237,12 @@ func (s *Server) Run(t testing.TB, class string, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-p.ended
+	<-p.Ended
 	log, err := os.ReadFile(j.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+	if code := p.Cmd.ProcessState.ExitCode(); code != 0 {
 		t.Fatalf("%s: exit code %d\n%s", class, code, log)
 	}
 	return string(log)

@@ -4,33 +4,47 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/symlake/symlake/sinks/hbase/hbasetest/secure"
 )
 
 // Options say what kind of HBase to start. The zero value is what most tests want.
 type Options struct {
 	Heap    string            // of the Java process; "" is 512m
 	Root    string            // hbase.rootdir; "" is a local folder of the server
+	HDFS    *HDFS             // where it keeps its files, under /hbase, in place of Root; nil: on Root
 	User    string            // the user that HDFS knows HBase as; "": the user of the test
 	Servers int               // region servers, all in the one process; 0 is 1
 	Fast    bool              // compile as a server would: worth its start for benchmarks only
 	Site    map[string]string // further properties of hbase-site.xml
 	Until   string            // text in the log that ends the wait for the server; "": the server is ready
+
+	// KDC, unless nil, makes the server demand Kerberos: with each protection, access control, tokens, and
+	// secure bulk load. Its superuser is hbase.
+	KDC *secure.KDC
+	// TLS, unless nil, are the certificates of the server, which then takes TLS on each port.
+	TLS *secure.Files
+	// TLSOnly has the server refuse connections without TLS; ClientCertificate has it demand a certificate.
+	TLSOnly, ClientCertificate bool
 }
 
 // Server is a running HBase: master, region servers and ZooKeeper in one process.
 type Server struct {
-	Dir       string // its folder
-	Root      string // hbase.rootdir
-	Master    string // host:port
-	Region    string // host:port of the region server; "" when there are several
-	ZooKeeper string // host:port
-	Lib       string // the jars
+	Dir       string        // its folder
+	Root      string        // hbase.rootdir
+	Master    string        // host:port
+	Region    string        // host:port of the region server; "" when there are several
+	ZooKeeper string        // host:port
+	Lib       string        // the jars
+	KDC       *secure.KDC   // of Options
+	TLS       *secure.Files // of Options
 
 	until string
 	jvm   jvm
@@ -48,7 +62,7 @@ func Start(t testing.TB, o Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.proc.kill() })
+	t.Cleanup(func() { s.proc.Kill() })
 	return s
 }
 
@@ -60,7 +74,7 @@ var shared struct {
 }
 
 // Shared is one HBase for all tests of the program, with a single region server, which Main
-// ends. Tests that stop it or that count on being alone start their own.
+// ends. It takes TLS, too. Tests that stop it or that count on being alone start their own.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	lib, java := Lib(t), Java(t)
@@ -70,7 +84,11 @@ func Shared(t testing.TB) *Server {
 			return
 		}
 		shared.add(func() { os.RemoveAll(dir) })
-		if shared.server, shared.err = start(lib, java, dir, Options{}); shared.err == nil {
+		var o Options
+		if o.TLS, shared.err = secure.NewTLSFiles(dir); shared.err != nil {
+			return
+		}
+		if shared.server, shared.err = start(lib, java, dir, o); shared.err == nil {
 			shared.add(shared.server.Kill)
 		}
 	})
@@ -114,9 +132,13 @@ func prepare(lib, java, dir string, o Options) (*Server, error) {
 		}
 	}
 	address := func(port int) string { return "localhost:" + strconv.Itoa(port) }
-	s := &Server{Dir: dir, Root: o.Root, Master: address(free[1]), Region: address(free[2]), ZooKeeper: address(free[0]), Lib: lib, until: o.Until}
+	s := &Server{Dir: dir, Root: o.Root, Master: address(free[1]), Region: address(free[2]), ZooKeeper: address(free[0]), Lib: lib,
+		KDC: o.KDC, TLS: o.TLS, until: o.Until}
 	if s.until == "" {
 		s.until = "Master has completed initialization"
+	}
+	if o.HDFS != nil {
+		s.Root = o.HDFS.Root + "/hbase"
 	}
 	if s.Root == "" {
 		s.Root = "file://" + filepath.Join(dir, "hbase")
@@ -141,23 +163,33 @@ func prepare(lib, java, dir string, o Options) (*Server, error) {
 		"hbase.regionserver.handler.count":            "10",
 		"hbase.hstore.bulkload.verify":                "true",
 		"hbase.hregion.majorcompaction":               "0",
-		"hbase.hfile.compaction.discharger.interval":  "500", // ms until what a compaction replaced is archived
+		"hbase.hregion.memstore.mslab.enabled":        "false", // saves 2 MiB for each of many small regions
+		"hbase.hfile.compaction.discharger.interval":  "500",   // ms until what a compaction replaced is archived
 		"hbase.status.published":                      "false",
 		"hbase.master.wait.on.regionservers.timeout":  "200", // these three: to start sooner
 		"hbase.master.wait.on.regionservers.interval": "100",
 		"hbase.regionserver.msginterval":              "300",
+		"hbase.regionserver.metrics.period":           "200",
 	}
 	if o.Servers > 1 {
 		p["hbase.regionservers"] = strconv.Itoa(o.Servers)
 		p["hbase.regionserver.port"] = "0"
 		s.Region = ""
 	}
+	if err := o.secure(conf, p); err != nil {
+		return nil, err
+	}
+	if o.HDFS != nil {
+		maps.Copy(p, o.HDFS.site)
+	}
 	maps.Copy(p, o.Site)
 	if err := site(filepath.Join(conf, "hbase-site.xml"), p); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(conf, "log4j2.properties"), []byte(logging), 0o644); err != nil {
-		return nil, err
+	for name, text := range map[string]string{"log4j2.properties": logging, "hadoop-metrics2-hbase.properties": "*.period=1\n"} {
+		if err := os.WriteFile(filepath.Join(conf, name), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
 	}
 	s.jvm = jvm{java: java, lib: lib, conf: conf, log: filepath.Join(dir, "log"), heap: o.Heap,
 		main: []string{"org.apache.hadoop.hbase.master.HMaster", "start"}}
@@ -166,6 +198,9 @@ func prepare(lib, java, dir string, o Options) (*Server, error) {
 	}
 	if !o.Fast {
 		s.jvm.options = []string{"-XX:TieredStopAtLevel=1"}
+	}
+	if o.KDC != nil {
+		s.jvm.options = append(s.jvm.options, "-Djava.security.krb5.conf="+o.KDC.Config)
 	}
 	if o.User != "" {
 		s.jvm.env = []string{"HADOOP_USER_NAME=" + o.User}
@@ -190,7 +225,7 @@ func (s *Server) URL(namespace string) string {
 }
 
 // Kill ends the server as a crash would: kill -9.
-func (s *Server) Kill() { s.proc.kill() }
+func (s *Server) Kill() { s.proc.Kill() }
 
 // Restart starts a killed server again, on its old data and ports.
 func (s *Server) Restart(t testing.TB) {
@@ -203,7 +238,7 @@ func (s *Server) Restart(t testing.TB) {
 // Pause has every thread of the server stand still, or go on.
 func (s *Server) Pause(t testing.TB, stop bool) {
 	t.Helper()
-	if err := s.proc.pause(stop); err != nil {
+	if err := s.proc.Pause(stop); err != nil {
 		t.Fatal(err)
 	}
 	// The signal stops one thread after the other.
@@ -232,7 +267,7 @@ func (s *Server) stands(t testing.TB) bool {
 }
 
 // Process is the server's process id, for its processor time.
-func (s *Server) Process() int { return s.proc.cmd.Process.Pid }
+func (s *Server) Process() int { return s.proc.Cmd.Process.Pid }
 
 // Log is what the server printed since it was last started.
 func (s *Server) Log(t testing.TB) string {
@@ -242,4 +277,83 @@ func (s *Server) Log(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return string(log)
+}
+
+// Cluster is an HBase of several processes: ZooKeeper, a master and region servers.
+type Cluster struct {
+	*Server       // the master
+	RegionServers []*Daemon
+
+	zooKeeper *process
+}
+
+// StartCluster starts an HBase with o.Servers region servers, each a process of its own. It ends with the test.
+func StartCluster(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	lib, java := Lib(t), Java(t)
+	o.Site = maps.Clone(o.Site)
+	if o.Site == nil {
+		o.Site = map[string]string{}
+	}
+	maps.Copy(o.Site, map[string]string{"hbase.cluster.distributed": "true", "hbase.zookeeper.quorum": "localhost", "hbase.regionserver.port": "0"})
+	s, err := prepare(lib, java, t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Region = ""
+	c := &Cluster{Server: s}
+	t.Cleanup(c.end)
+	if err := c.run(max(o.Servers, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *Cluster) run(servers int) (err error) {
+	j := c.jvm
+	j.log, j.main = filepath.Join(c.Dir, "zookeeper.log"), []string{"org.apache.hadoop.hbase.zookeeper.HQuorumPeer"}
+	if c.zooKeeper, err = j.start(); err != nil {
+		return err
+	}
+	if err := listening(c.ZooKeeper); err != nil {
+		return err
+	}
+	if c.proc, err = c.jvm.start(); err != nil {
+		return err
+	}
+	for i := range servers {
+		d := &Daemon{jvm: c.jvm}
+		d.jvm.log = filepath.Join(c.Dir, fmt.Sprintf("regionserver%d.log", i))
+		d.jvm.main = []string{"org.apache.hadoop.hbase.regionserver.HRegionServer", "start"}
+		if d.proc, err = d.jvm.start(); err != nil {
+			return err
+		}
+		c.RegionServers = append(c.RegionServers, d)
+	}
+	return c.proc.ready(c.until, startPatience)
+}
+
+// listening waits until a port takes connections.
+func listening(address string) error {
+	for deadline := time.Now().Add(startPatience); ; time.Sleep(50 * time.Millisecond) {
+		nc, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			return nc.Close()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s is not ready after %v: %w", address, startPatience, err)
+		}
+	}
+}
+
+// end kills all processes, region servers first.
+func (c *Cluster) end() {
+	for _, d := range c.RegionServers {
+		d.Kill()
+	}
+	for _, p := range []*process{c.proc, c.zooKeeper} {
+		if p != nil {
+			p.Kill()
+		}
+	}
 }

@@ -1,7 +1,11 @@
 package hbasetest
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"net"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -27,11 +31,30 @@ func TestStart(t *testing.T) {
 }
 
 func TestHDFS(t *testing.T) {
-	h := StartHDFS(t)
+	h := StartHDFS(t, HDFSOptions{})
 	s := Start(t, Options{Root: "hdfs://" + h.NameNode + "/hbase", Servers: 2})
 	c, err := net.Dial("tcp", s.Master)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
+}
+
+func TestSecure(t *testing.T) {
+	s := SharedSecure(t)
+	roots := x509.NewCertPool()
+	ca, err := os.ReadFile(s.TLS.CA)
+	if err != nil || !roots.AppendCertsFromPEM(ca) {
+		t.Fatal(err)
+	}
+	for _, address := range []string{s.Master, s.Region} {
+		c, err := tls.Dial("tcp", address, &tls.Config{RootCAs: roots})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		if _, err := s.call("", address, "ClientMetaService", "GetClusterId", nil); err == nil || !strings.Contains(err.Error(), "AccessDenied") {
+			t.Fatalf("a caller without credentials: %v", err)
+		}
+	}
 }

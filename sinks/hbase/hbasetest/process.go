@@ -9,18 +9,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/symlake/symlake/sinks/hbase/hbasetest/internal/child"
 )
 
 // process is one Java program.
 type process struct {
-	log   string // path of what it prints
-	cmd   *exec.Cmd
-	ended chan struct{}
+	log string // path of what it prints
+	*child.Process
 }
 
 // jvm is how to start a Java program of HBase's jars.
@@ -57,31 +57,12 @@ func (j jvm) start() (*process, error) {
 	args := append(opened(), "-Xms64m", "-Xmx"+j.heap, "-XX:+UseG1GC", "-XX:G1HeapRegionSize=8m", "-XX:MaxDirectMemorySize=256m")
 	args = append(args, j.options...)
 	args = append(args, "-cp", j.conf+":"+filepath.Join(j.lib, "*"))
-	p := &process{log: j.log, cmd: exec.Command(j.java, append(args, j.main...)...), ended: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = out, out
-	p.cmd.Env = append(os.Environ(), j.env...)
-	p.cmd.SysProcAttr = dieWithParent()
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the child lives as long as this thread
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = p.cmd.Wait() // however it ended
-			close(p.ended)
-		}
-	}()
-	return p, <-started
+	cmd := exec.Command(j.java, append(args, j.main...)...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Env = append(os.Environ(), j.env...)
+	p, err := child.Start(cmd)
+	return &process{j.log, p}, err
 }
-
-// kill ends the process at once, as a crash would, and waits until it is gone.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may have ended by itself
-	<-p.ended
-}
-
-func (p *process) pause(stop bool) error { return p.cmd.Process.Signal(pauseSignal(stop)) }
 
 // ready waits until a line of the log holds what.
 func (p *process) ready(what string, patience time.Duration) error {
@@ -95,7 +76,7 @@ func (p *process) ready(what string, patience time.Duration) error {
 		}
 		why := ""
 		select {
-		case <-p.ended:
+		case <-p.Ended:
 			why = "ended"
 		default:
 			switch { // an aborted master keeps its process for minutes
@@ -106,8 +87,8 @@ func (p *process) ready(what string, patience time.Duration) error {
 			}
 		}
 		if why != "" {
-			p.kill()
-			return fmt.Errorf("%s %s:\n%s", p.cmd.Args[len(p.cmd.Args)-2], why, log[max(0, len(log)-4000):])
+			p.Kill()
+			return fmt.Errorf("%s %s:\n%s", p.Cmd.Args[len(p.Cmd.Args)-2], why, log[max(0, len(log)-4000):])
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/hfile"
 )
 
 // Options are for one batch.
@@ -17,7 +18,8 @@ type Options struct {
 	To Target
 	// Generations gives the timestamps that the cells of loads have to carry.
 	Generations func(ctx context.Context, prefixes [][]byte) ([]uint64, error)
-	BufferBytes int // of rows before they are written in order; 0: 8 MiB
+	BufferBytes int         // of rows before they are written in order; 0: 8 MiB
+	Bloom       hfile.Bloom // filter of the files
 	Now         func() time.Time
 }
 
@@ -105,7 +107,7 @@ func (b *Batch) Flush(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.stage = &stage{fs: fs, dir: dir, regions: regions, now: b.o.Now}
+		b.stage = &stage{fs: fs, dir: dir, regions: regions, now: b.o.Now, bloom: b.o.Bloom}
 	}
 	slices.SortFunc(b.chunks, func(x, y chunk) int { return bytes.Compare(x.at[:], y.at[:]) })
 	prefixes := make([][]byte, len(b.chunks))

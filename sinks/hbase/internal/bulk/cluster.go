@@ -34,6 +34,22 @@ func find(regions []Region, row []byte) (*Region, error) {
 	return &regions[i], nil
 }
 
+// Handover names a file for a region.
+type Handover struct {
+	Dir, Path string // the staging folder, and a file in it
+	// Secure has the server stand in for the user, which HBase 3 demands. It then says of every refusal no more than
+	// loaded=false; without, that is for a file outside of the region's boundaries.
+	Secure bool
+	// Token, unless nil, lets the server reach the file in the user's name.
+	Token *Token
+}
+
+// Token is a right to act for its owner at a file system.
+type Token struct {
+	Identifier, Password []byte
+	Kind, Service        string
+}
+
 // Cluster is the table that files are handed to. Safe for concurrent use. Its
 // errors but ErrUnclear and fs.ErrNotExist are final: what can be repeated or found elsewhere has been.
 type Cluster interface {
@@ -43,11 +59,9 @@ type Cluster interface {
 	// Prepare makes a staging folder on HBase's file system, open to all, and notes it
 	// where the next clean-up finds it if this process dies.
 	Prepare(ctx context.Context) (dir string, err error)
-	// Load hands a file in dir over to the region that holds row. With secure it
-	// stands in for the user, which HBase 3 demands, and says of every refusal no more
-	// than loaded=false; without, that is for a file outside of the region's boundaries.
+	// Load hands a file over to the region that holds row.
 	// ErrUnclear: it may have been done. fs.ErrNotExist: the server does not find the file.
-	Load(ctx context.Context, row []byte, dir, path string, secure bool) (loaded bool, err error)
+	Load(ctx context.Context, row []byte, h Handover) (loaded bool, err error)
 	// Keys emits the rows of the table in [from, stop) in order, without values.
 	Keys(ctx context.Context, from, stop []byte, emit func(row []byte) error) error
 	// Cleanup removes a staging folder and the note of it.

@@ -29,8 +29,9 @@ type Loader struct {
 	AtOnce int
 	Now    func() time.Time // nil: time.Now
 
-	dir string
-	fs  FileSystem
+	dir   string
+	fs    FileSystem
+	token *Token
 
 	mu   sync.Mutex
 	rows [][]byte // one in each region that got a file
@@ -67,6 +68,10 @@ func (l *Loader) Begin(ctx context.Context) (FileSystem, string, []Region, error
 
 // Deliver implements Target: all files, several at once. After an error the rest is not begun.
 func (l *Loader) Deliver(ctx context.Context, files []*File) error {
+	var err error
+	if l.token, err = l.fs.Token(ctx); err != nil {
+		return err
+	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(cmp.Or(l.AtOnce, defaultAtOnce))
 	for _, f := range files {
@@ -77,7 +82,7 @@ func (l *Loader) Deliver(ctx context.Context, files []*File) error {
 			return l.deliver(gctx, f)
 		})
 	}
-	err := g.Wait()
+	err = g.Wait()
 	if err == nil && l.Done != nil {
 		l.Done(ctx, l.rows)
 	}
@@ -86,10 +91,14 @@ func (l *Loader) Deliver(ctx context.Context, files []*File) error {
 
 // End implements Target.
 func (l *Loader) End(ctx context.Context) error {
-	if l.dir == "" {
-		return nil
+	var err error
+	if l.fs != nil {
+		err = l.fs.Close()
 	}
-	return l.Cluster.Cleanup(ctx, l.dir)
+	if l.dir == "" {
+		return err
+	}
+	return errors.Join(l.Cluster.Cleanup(ctx, l.dir), err)
 }
 
 // deliver hands one file over, cut again as often as its region's boundaries change.
@@ -108,7 +117,7 @@ func (l *Loader) deliver(ctx context.Context, f *File) error {
 		if !region.holds(f.Last) {
 			return l.recut(ctx, f, regions)
 		}
-		loaded, err := l.Cluster.Load(ctx, f.First, l.dir, f.Path, true)
+		loaded, err := l.Cluster.Load(ctx, f.First, Handover{l.dir, f.Path, true, l.token})
 		if err == nil && !loaded {
 			// The same call without standing in for the user says why, or succeeds;
 			// but first see whether it was the boundaries.
@@ -123,7 +132,7 @@ func (l *Loader) deliver(ctx context.Context, f *File) error {
 				fresh = false // they were just read
 				continue
 			}
-			loaded, err = l.Cluster.Load(ctx, f.First, l.dir, f.Path, false)
+			loaded, err = l.Cluster.Load(ctx, f.First, Handover{l.dir, f.Path, false, l.token})
 			if err != nil && !errors.Is(err, ErrUnclear) {
 				return fmt.Errorf("region %s refuses %d rows: %w", region, f.Rows, err)
 			}
@@ -179,7 +188,7 @@ func (l *Loader) done(f *File) {
 
 // recut cuts a file at the boundaries that there are now and hands the pieces over.
 func (l *Loader) recut(ctx context.Context, f *File, regions []Region) error {
-	s := &stage{fs: l.fs, dir: l.dir, regions: regions, now: l.Now}
+	s := &stage{fs: l.fs, dir: l.dir, regions: regions, now: l.Now, bloom: f.bloom}
 	defer s.abort()
 	if err := mergeInto(ctx, []*File{f}, s); err != nil {
 		return fmt.Errorf("cut %d rows at new boundaries: %w", f.Rows, err)

@@ -77,7 +77,8 @@ func (c *cluster) Cleanup(_ context.Context, dir string) error {
 	return os.RemoveAll(dir[len("file:"):])
 }
 
-func (c *cluster) Load(_ context.Context, row []byte, dir, path string, secure bool) (bool, error) {
+func (c *cluster) Load(_ context.Context, row []byte, h Handover) (bool, error) {
+	dir, path, secure := h.Dir, h.Path, h.Secure
 	if c.before != nil {
 		if err := c.before(c, row); err != nil {
 			return false, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/hbase/security"
 )
 
 // FileSystem is where HBase keeps its files, as far as handing files over
@@ -20,6 +21,11 @@ type FileSystem interface {
 	Open(ctx context.Context, path string) (Input, error)
 	// Remove removes a file, or a folder with all files in it. It returns nil if path is absent.
 	Remove(ctx context.Context, path string) error
+	// Token returns a right to reach the files in the user's name; nil where servers need none. It is the file system's,
+	// and ends with it.
+	Token(ctx context.Context) (*Token, error)
+	// Close ends what the file system keeps open. Files that are still open are lost.
+	Close() error
 }
 
 // Output is a file being written. It is there once Close has succeeded.
@@ -39,16 +45,20 @@ type Input interface {
 // FileOptions say how file systems are reached. Zero values are what the
 // environment of the process says.
 type FileOptions struct {
-	User       string // at HDFS without Kerberos; "": the process's
-	HadoopConf string // folder of core-site.xml and hdfs-site.xml, for name services; "": none
+	User string // at HDFS without Kerberos; "": the process's
+	// HadoopConf is a folder of core-site.xml and hdfs-site.xml, for name services; "": HADOOP_CONF_DIR, if it is set.
+	HadoopConf string
+	Security   security.Options
 	Remote     Remote
+	Notice     func(string) // unless nil, hears what a file system waits for; from any goroutine
 }
 
 // Remote opens the file systems that need a library of their own. A loader sets it. A program that only reads
 // a store does not, and links no such library. A nil function refuses roots on its file system.
 type Remote struct {
-	S3   func(ctx context.Context, bucket string) (bucket.Bucket, error)
-	HDFS func(root string, o FileOptions) (FileSystem, error) // package sinks/hbase/hdfs has one
+	S3 func(ctx context.Context, bucket string) (bucket.Bucket, error)
+	// HDFS opens an HDFS until ctx ends. Package sinks/hbase/hdfs has it.
+	HDFS func(ctx context.Context, root string, o FileOptions) (FileSystem, error)
 }
 
 // OpenFileSystem gives the file system that a path stands on.
@@ -64,7 +74,7 @@ func OpenFileSystem(ctx context.Context, path string, o FileOptions) (FileSystem
 		if o.Remote.HDFS == nil {
 			return nil, fmt.Errorf("HBase keeps its files at %s: this program brings no HDFS: load with puts", path)
 		}
-		return o.Remote.HDFS(path, o)
+		return o.Remote.HDFS(ctx, path, o)
 	case "s3a", "s3n", "s3":
 		return openS3(ctx, path, o.Remote.S3)
 	}

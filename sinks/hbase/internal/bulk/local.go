@@ -81,3 +81,9 @@ func (local) Remove(_ context.Context, path string) error {
 	}
 	return os.RemoveAll(p)
 }
+
+// Token is none.
+func (local) Token(context.Context) (*Token, error) { return nil, nil }
+
+// Close has nothing to end.
+func (local) Close() error { return nil }

@@ -122,3 +122,9 @@ func (s *objects) Remove(ctx context.Context, path string) error {
 	})
 	return errors.Join(err, s.b.Delete(ctx, keys))
 }
+
+// Token is none: servers have keys of their own.
+func (s *objects) Token(context.Context) (*Token, error) { return nil, nil }
+
+// Close leaves the bucket open, for its owner.
+func (s *objects) Close() error { return nil }

@@ -23,7 +23,8 @@ type File struct {
 	Bytes       int64 // of the file
 
 	fs     FileSystem
-	region Region   // as it was when the file was cut
+	region Region // as it was when the file was cut
+	bloom  hfile.Bloom
 	loads  [][]byte // prefixes, ascending
 	sum    uint64   // over its keys, in order: tells whether they are all in the table
 }
@@ -35,6 +36,7 @@ type stage struct {
 	dir     string
 	regions []Region
 	now     func() time.Time
+	bloom   hfile.Bloom
 
 	out   *output
 	last  []byte
@@ -80,12 +82,12 @@ func (s *stage) add(ctx context.Context, row, value []byte, stamp uint64) error 
 }
 
 func (s *stage) create(ctx context.Context, region Region) error {
-	f := &File{Path: s.dir + "/" + family + "/" + FileName(), fs: s.fs, region: region}
+	f := &File{Path: s.dir + "/" + family + "/" + FileName(), fs: s.fs, region: region, bloom: s.bloom}
 	to, err := s.fs.Create(ctx, f.Path)
 	if err != nil {
 		return fmt.Errorf("stage rows of region %s: %w", &region, err)
 	}
-	s.out = &output{f: f, to: to, w: hfile.NewWriter(to, hfile.Options{Created: s.now()}), table: crc64.MakeTable(crc64.ECMA)}
+	s.out = &output{f: f, to: to, w: hfile.NewWriter(to, hfile.Options{Created: s.now(), Bloom: s.bloom}), table: crc64.MakeTable(crc64.ECMA)}
 	return nil
 }
 
@@ -162,7 +164,7 @@ func (s *stage) finish(ctx context.Context) ([]*File, error) {
 
 // merge makes one file of several of one region, and removes them.
 func (s *stage) merge(ctx context.Context, from []*File) (*File, error) {
-	to := &stage{fs: s.fs, dir: s.dir, regions: []Region{from[0].region}, now: s.now}
+	to := &stage{fs: s.fs, dir: s.dir, regions: []Region{from[0].region}, now: s.now, bloom: s.bloom}
 	defer to.abort()
 	if err := mergeInto(ctx, from, to); err != nil {
 		return nil, err
