@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"github.com/symlake/symlake/sinks/sinktest"
 	"sync/atomic"
 	"testing"
 
@@ -26,6 +27,10 @@ func (s *stopping) Swap(ctx context.Context, key, old, new []byte) error {
 		return err
 	}
 	return s.Catalog.Swap(ctx, key, old, new)
+}
+
+func (s *stopping) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	return sinktest.SwapEach(ctx, s, changes)
 }
 
 // A run that is asked to stop while it notes attempts leaves no object that looks as if a process had

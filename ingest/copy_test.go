@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/symlake/symlake/sinks/sinktest"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -233,6 +234,10 @@ func (f *failing) Swap(ctx context.Context, key, old, new []byte) error {
 		return errPulled
 	}
 	return f.Catalog.Swap(ctx, key, old, new)
+}
+
+func (f *failing) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	return sinktest.SwapEach(ctx, f, changes)
 }
 
 type failingBatch struct {

@@ -12,6 +12,11 @@
 //	publish      commits rows, enters names, changes the record by compare-and-set, names the load in the lake
 //	outbox       keeps the report until a process has written it out
 //
+// Objects side by side share requests. A run notes the attempts at 256 objects together, and publishes up to
+// 1,024 small loads together, in the order of the steps above. Each goroutine still waits for its own change:
+// package gather lets the calls of many goroutines travel in one request. So no step of an object becomes
+// visible before its step before is durable.
+//
 // Between runs, upkeep looks after the store, and transfer copies loads into another store. What they
 // share with a run lies in packages of one noun each: record, ledger, stored, projection, conflicts,
 // report.
@@ -32,7 +37,8 @@
 //   - A report tells each loaded or rejected object once, even if the run was killed. The states of an
 //     account in the outbox are in catalog.Account.
 //   - Memory is Options.MemoryBytes, shared by sort runs, names and staged objects. Each worker's parser
-//     holds one unit beside it, and a group of small loads takes 32 MiB.
+//     holds one unit beside it. A group of small loads takes 32 MiB. A run holds three groups: it gathers
+//     the third while two are on their way.
 //   - A changed object replaces its own earlier load in any case. Only Options.Force replaces a pinned
 //     load. The loser of two loads is "kept" in the ledger, and its names lead to the winner.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/symlake/symlake/sinks/sinktest"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,6 +57,10 @@ func (c flakyCatalog) Swap(ctx context.Context, key, old, new []byte) error {
 		return errStore
 	}
 	return nil
+}
+
+func (c flakyCatalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	return sinktest.SwapEach(ctx, c, changes)
 }
 
 type flakyBlocks struct {

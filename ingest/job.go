@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/crew"
 	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/gather"
 	"github.com/symlake/symlake/ingest/journal"
 	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/publish"
@@ -53,7 +54,7 @@ type job struct {
 
 func newJob(o Options) *job {
 	o = o.withDefaults()
-	j := &job{o: o, cat: catalog.New(o.Store.Catalog, o.Keyring)}
+	j := &job{o: o, cat: catalog.New(gather.Catalog(o.Store.Catalog), o.Keyring)}
 	j.report = &report.Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []report.Rejection{}}
 	j.report.Objects.Skipped, j.report.Stages = map[string]int{}, map[string]float64{}
 	if o.Shards > 1 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/symlake/symlake/sinks/sinktest"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -247,6 +248,10 @@ func (c *watched) Swap(ctx context.Context, key, old, new []byte) error {
 	}
 	c.mu.Unlock()
 	return c.Catalog.Swap(ctx, key, old, new)
+}
+
+func (c *watched) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	return sinktest.SwapEach(ctx, c, changes)
 }
 
 // pieces cuts what an artifact's record has been into pieces of 16 bytes.

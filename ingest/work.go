@@ -16,8 +16,10 @@ import (
 
 const (
 	// A run notes the attempts at noteObjects objects together, if they have noteBytes at most.
-	noteObjects = 32
+	noteObjects = 256
 	noteBytes   = 64 << 20
+	// Beside other workers, a run notes this part of the objects that are left.
+	notePart = 32
 )
 
 // work reads the objects of tasks, several at once, until all of them are published.
@@ -60,6 +62,19 @@ func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) err
 	return err
 }
 
+// put waits until a worker takes t, and reports whether one did before ctx ended.
+func put(ctx context.Context, queue chan<- *discover.Task, t *discover.Task) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	select {
+	case queue <- t:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // leaveAll notes the objects that the run did not get to. If the run was asked to stop, it notes only
 // objects with a noted attempt.
 func (j *job) leaveAll(ctx context.Context, rest []*discover.Task) error {
@@ -76,61 +91,80 @@ func (j *job) leaveAll(ctx context.Context, rest []*discover.Task) error {
 	return parallel.Each(rest, func(t *discover.Task) error { return j.journal.Leave(ctx, t) })
 }
 
-// feed notes attempts, and gives tasks to the workers. It returns the tasks that limit or deadline left
-// over.
+// window holds tasks with attempts that were noted together.
+type window struct {
+	noted []*discover.Task // of this worker
+	rest  []*discover.Task // not noted: the tasks behind them, and after an error tasks among them
+	last  bool             // nothing more is to be noted
+	err   error
+}
+
+// feed notes attempts, and gives tasks to the workers. It returns the tasks that limit or
+// deadline left over. Alone on the store, it notes the next window while the workers read this one.
 func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *discover.Task) (rest []*discover.Task, err error) {
-	for len(tasks) > 0 {
-		n, size := 0, int64(0)
-		most := noteObjects
-		if j.crew.Others() {
-			// Objects that this worker has not noted are free for the others: towards the end, most of them.
-			most = min(most, max(2*j.o.Workers, len(tasks)/noteObjects))
-			if tasks, err = j.crew.PassOver(ctx, tasks, most); err != nil {
-				return append(rest, tasks...), err
-			}
-			if len(tasks) == 0 {
-				break
-			}
+	next := make(chan window, 1)
+	note := func(tasks []*discover.Task) { next <- j.note(ctx, tasks) }
+	note(tasks)
+	for {
+		w := <-next
+		ahead := !w.last && !j.crew.Others()
+		if ahead {
+			go note(w.rest)
 		}
-		for n < len(tasks) && n < most && (n == 0 || size+tasks[n].Entry.Size <= noteBytes) {
-			size += tasks[n].Entry.Size
-			n++
-		}
-		if j.o.Limit > 0 {
-			n = min(n, j.o.Limit-j.taken)
-		}
-		if n <= 0 || j.late() || ctx.Err() != nil {
-			return append(rest, tasks...), nil
-		}
-		j.taken += n
-		now := tasks[:n]
-		tasks = tasks[n:]
-		ours, errs := make([]bool, n), make([]error, n)
-		parallel.Do(n, func(i int) { ours[i], errs[i] = j.journal.Begin(ctx, now[i]) })
-		if err := errors.Join(errs...); err != nil {
-			for i, t := range now {
-				if ours[i] || errs[i] != nil { // else another process has it
-					rest = append(rest, t)
-				}
-			}
-			return append(rest, tasks...), fmt.Errorf("note attempts in the ledger: %w", err)
-		}
-		for i, t := range now {
-			switch {
-			case !ours[i]: // another process has it
-				j.crew.NoteOthers()
-				j.taken--
-				j.crew.Elsewhere(t)
-			case j.late() || ctx.Err() != nil:
+		for _, t := range w.noted {
+			if w.err != nil || j.late() || !put(ctx, queue, t) {
 				rest = append(rest, t)
-			default:
-				select {
-				case queue <- t:
-				case <-ctx.Done():
-					rest = append(rest, t)
-				}
 			}
+		}
+		switch {
+		case w.last:
+			return append(rest, w.rest...), w.err
+		case !ahead:
+			note(w.rest)
 		}
 	}
-	return rest, nil
+}
+
+// note notes the attempts at the first of tasks.
+func (j *job) note(ctx context.Context, tasks []*discover.Task) window {
+	most := noteObjects
+	if j.crew.Others() {
+		// Objects that this worker has not noted are free for the others: towards the end, most of them.
+		most = min(notePart, max(2*j.o.Workers, len(tasks)/notePart))
+		var err error
+		if tasks, err = j.crew.PassOver(ctx, tasks, most); err != nil {
+			return window{rest: tasks, last: true, err: err}
+		}
+	}
+	n, size := 0, int64(0)
+	for n < len(tasks) && n < most && (n == 0 || size+tasks[n].Entry.Size <= noteBytes) {
+		size += tasks[n].Entry.Size
+		n++
+	}
+	if j.o.Limit > 0 {
+		n = min(n, j.o.Limit-j.taken)
+	}
+	if n <= 0 || j.late() || ctx.Err() != nil {
+		return window{rest: tasks, last: true}
+	}
+	j.taken += n
+	now, w := tasks[:n], window{rest: tasks[n:]}
+	ours, errs := make([]bool, n), make([]error, n)
+	parallel.Do(n, func(i int) { ours[i], errs[i] = j.journal.Begin(ctx, now[i]) })
+	if err := errors.Join(errs...); err != nil {
+		w.last, w.err = true, fmt.Errorf("note attempts in the ledger: %w", err)
+	}
+	for i, t := range now {
+		switch {
+		case ours[i]:
+			w.noted = append(w.noted, t)
+		case errs[i] != nil:
+			w.rest = append([]*discover.Task{t}, w.rest...)
+		case w.err == nil: // another process has it
+			j.crew.NoteOthers()
+			j.taken--
+			j.crew.Elsewhere(t)
+		}
+	}
+	return w
 }

@@ -118,7 +118,16 @@ type Catalog interface {
 	// absent, new nil deletes it. ErrConflict when the record is not old.
 	// It is durable when it returns.
 	Swap(ctx context.Context, key, old, new []byte) error
-	// List emits the records of s in key order, from one consistent view.
+	// GetAll reads many records, in as few requests as the store can. Answers have the order of keys, nil for an
+	// absent key. The answers need not be of one moment.
+	GetAll(ctx context.Context, keys [][]byte) ([][]byte, error)
+	// SwapAll makes many changes, in as few requests as the store can. Each is a Swap of its own: errs[i] is the
+	// error of changes[i], and the others happen all the same. Changes of one key happen in order. Changes of
+	// unlike keys happen in any order. The changes without an error are durable when SwapAll returns.
+	SwapAll(ctx context.Context, changes []Change) (errs []error)
+	// List emits the records of s in key order, each at most once, and as it was at some moment of the call. A record
+	// that does not change meanwhile comes as it is. There is no moment common to all: a store of several regions
+	// answers region by region. So a caller that joins two records reads the decisive record again, or swaps it.
 	List(ctx context.Context, s Span, emit func(Row) error) error
 }
 

@@ -44,14 +44,14 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 		x.Note(a.ID, member, map[trust.Verdict]string{trust.Same: ledger.OutcomeLoaded, trust.Keep: ledger.OutcomeKept}[v])
 		return nil
 	case trust.Contest:
-		return x.load(ctx, b, rec)
+		return x.load(ctx, b, rec, rec)
 	}
-	return x.load(ctx, b, nil)
+	return x.load(ctx, b, rec, nil)
 }
 
-// load explodes and encodes an artifact, and hands it to the publisher. rival, when not nil, has a
-// published load that the new one must beat.
-func (x *object) load(ctx context.Context, b bid, rival *catalog.Record) (err error) {
+// load explodes and encodes an artifact, and hands it to the publisher. rec is the artifact's record (nil:
+// none). rival, when not nil, is rec, and has a published load that the new one must beat.
+func (x *object) load(ctx context.Context, b bid, rec, rival *catalog.Record) (err error) {
 	pub, a, member := x.b.Publisher, b.Artifact, b.member
 	e := &encoding{x: x, format: b.format, of: a, known: Clone(&a.Artifact), member: member, layout: b.layout}
 	if e.runs = e.passed; !a.Ordered {
@@ -95,7 +95,7 @@ func (x *object) load(ctx context.Context, b bid, rival *catalog.Record) (err er
 			return nil
 		}
 	}
-	p := &publish.Load{Object: x.Object, Artifact: a.ID, Member: member, ID: row.NewLoad(now), Names: x.allNames(e.known), Accepted: b.accepted}
+	p := &publish.Load{Object: x.Object, Artifact: a.ID, Member: member, ID: row.NewLoad(now), Names: x.allNames(e.known), Seen: rec, Accepted: b.accepted}
 	defer p.Abort()
 	if p.Lake, err = pub.TakeBatch(ctx); err != nil {
 		return failure.Environment(err)
@@ -137,7 +137,7 @@ func Clone(a *symbol.Artifact) *symbol.Artifact {
 		delete(c.Anchors, name)
 		c.Anchors[strings.Clone(name)] = at
 	}
-	c.Parts = slices.Clone(a.Parts)
+	c.Parts, c.Segments = slices.Clone(a.Parts), slices.Clone(a.Segments)
 	for i := range c.Parts {
 		c.Parts[i].Name = strings.Clone(c.Parts[i].Name)
 	}

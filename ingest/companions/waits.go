@@ -23,6 +23,8 @@ type Waits struct {
 	Catalog *catalog.Catalog
 	Sources discover.Sources
 
+	waiters waiters
+
 	mu      sync.Mutex
 	lacking map[string]map[string]bool // companions that loads of this run lack: by URL, then key
 }
@@ -115,15 +117,11 @@ func (w *Waits) cameMeanwhile(ctx context.Context, x *outcome.Object, m outcome.
 // Announce records an obligation for each object that waits for x. The ledger's entry of x comes
 // later: if the process dies in between, another run reads x again.
 func (w *Waits) Announce(ctx context.Context, x *outcome.Object) error {
-	return parallel.Each(x.Brought(), func(key string) error {
-		waiters, err := w.Catalog.Waiters.For(ctx, key)
-		for _, waiter := range waiters {
-			if err == nil {
-				err = w.Catalog.Obligations.Add(ctx, key, waiter)
-			}
-		}
+	waiting, err := w.waiters.find(ctx, w.Catalog, x.Brought())
+	if err != nil {
 		return err
-	})
+	}
+	return parallel.Each(waiting, func(a Wait) error { return w.Catalog.Obligations.Add(ctx, a.Companion, a.Waiter) })
 }
 
 // Discharge ends the obligations for which the run read x, and the waits that ended with them. An

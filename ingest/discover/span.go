@@ -35,24 +35,8 @@ type spanReader struct {
 func (r *spanReader) read(ctx context.Context) error {
 	l, s, p := r.l, r.l.s, r.span
 	from := p.after
-	var ledgerErr error
-	next, stop := iter.Pull(func(yield func(*catalog.Object) bool) {
-		after, until := "", ""
-		if from != "" {
-			after = s.Bucket.URL(from)
-		}
-		if p.until != "" {
-			until = s.Bucket.URL(p.until)
-		}
-		ledgerErr = l.Catalog.Ledger.Between(ctx, s.Prefix, after, until, func(o *catalog.Object) error {
-			if !yield(o) {
-				return errEnough
-			}
-			return nil
-		})
-	})
-	defer stop()
-	have, ok := next()
+	entries := r.ledger(ctx)
+	defer entries.stop()
 
 	var ours error // an error of this process, which the listing did not cause
 	sidecars := "" // no task so far has a sidecar after this key
@@ -72,15 +56,9 @@ func (r *spanReader) read(ctx context.Context) error {
 		}
 		p.after, last = e.Key, e.Key
 		url := s.Bucket.URL(e.Key)
-		for ; ok && have.URL < url; have, ok = next() {
-			if err := r.missing(have); err != nil {
-				return err
-			}
-		}
-		var old *catalog.Object
-		if ok && have.URL == url {
-			old = have
-			have, ok = next()
+		old, err := entries.at(url, r.missing)
+		if err != nil {
+			return err
 		}
 		if p.read++; p.read%l.splitKeys() == 0 {
 			if err := r.split(ctx); err != nil {
@@ -95,16 +73,9 @@ func (r *spanReader) read(ctx context.Context) error {
 			return nil
 		}
 
-		r.seen++
-		t := &Task{Source: s, Entry: e, URL: url, Ledger: old, Named: ledger.IsNamed(old)}
-		is, err := l.isNew(ctx, t)
-		if is && old != nil && err == nil {
-			err = old.Whole()
-		}
+		is, err := r.compare(ctx, e, url, old)
 		if is {
 			sidecars = max(sidecars, e.Key+SidecarSuffix)
-			r.tasks = append(r.tasks, t)
-			r.found.Add(1)
 		}
 		return err
 	})
@@ -120,8 +91,8 @@ func (r *spanReader) read(ctx context.Context) error {
 	}
 
 	if !r.more {
-		for ; r.partial == nil && ok && (p.until == "" || have.URL <= s.Bucket.URL(p.until)); have, ok = next() {
-			if err := r.missing(have); err != nil {
+		if r.partial == nil {
+			if err := entries.rest(p.until, s.Bucket.URL(p.until), r.missing); err != nil {
 				return err
 			}
 		}
@@ -129,10 +100,82 @@ func (r *spanReader) read(ctx context.Context) error {
 			return err
 		}
 	}
-	if ledgerErr != nil && ledgerErr != errEnough {
-		return fmt.Errorf("read ledger below %s: %w", s.Prefix, ledgerErr)
+	if entries.err != nil && entries.err != errEnough {
+		return fmt.Errorf("read ledger below %s: %w", s.Prefix, entries.err)
 	}
 	return nil
+}
+
+// ledgerEntries are the entries of the ledger within a span, in order of their URLs.
+type ledgerEntries struct {
+	have *catalog.Object // the next one; nil: there is none
+	next func() (*catalog.Object, bool)
+	stop func()
+	err  error // of the ledger
+}
+
+// ledger begins to read the entries of the span.
+func (r *spanReader) ledger(ctx context.Context) *ledgerEntries {
+	s, after, until := r.l.s, "", ""
+	if r.span.after != "" {
+		after = s.Bucket.URL(r.span.after)
+	}
+	if r.span.until != "" {
+		until = s.Bucket.URL(r.span.until)
+	}
+	e := &ledgerEntries{}
+	e.next, e.stop = iter.Pull(func(yield func(*catalog.Object) bool) {
+		e.err = r.l.Catalog.Ledger.Between(ctx, s.Prefix, after, until, func(o *catalog.Object) error {
+			if !yield(o) {
+				return errEnough
+			}
+			return nil
+		})
+	})
+	e.have, _ = e.next()
+	return e
+}
+
+// at returns the entry of a URL, or nil. It calls missing for each entry before.
+func (e *ledgerEntries) at(url string, missing func(*catalog.Object) error) (*catalog.Object, error) {
+	for e.have != nil && e.have.URL < url {
+		if err := missing(e.have); err != nil {
+			return nil, err
+		}
+		e.have, _ = e.next()
+	}
+	if e.have == nil || e.have.URL != url {
+		return nil, nil
+	}
+	old := e.have
+	e.have, _ = e.next()
+	return old, nil
+}
+
+// rest calls missing for the entries that are left, up to the URL last unless until is "".
+func (e *ledgerEntries) rest(until, last string, missing func(*catalog.Object) error) error {
+	for e.have != nil && (until == "" || e.have.URL <= last) {
+		if err := missing(e.have); err != nil {
+			return err
+		}
+		e.have, _ = e.next()
+	}
+	return nil
+}
+
+// compare makes a task of an object that is new, or that changed since old, its entry in the ledger or nil.
+func (r *spanReader) compare(ctx context.Context, e bucket.Entry, url string, old *catalog.Object) (isNew bool, err error) {
+	r.seen++
+	t := &Task{Source: r.l.s, Entry: e, URL: url, Ledger: old, Named: ledger.IsNamed(old)}
+	if isNew, err = r.l.isNew(ctx, t); !isNew {
+		return false, err
+	}
+	if old != nil && err == nil {
+		err = old.Whole()
+	}
+	r.tasks = append(r.tasks, t)
+	r.found.Add(1)
+	return true, err
 }
 
 // missing notes an object of the ledger that the listing does not have.

@@ -16,9 +16,11 @@ import (
 
 const (
 	// A group of small loads is written when it has so many, or so many bytes, or is so old.
-	groupLoads = 512
+	groupLoads = 1024
 	groupBytes = 32 << 20
 	groupAge   = 2 * time.Second
+	// So many groups may be on their way into the store. One more is gathered meanwhile.
+	groupsAtOnce = 2
 )
 
 // group gathers small loads.
@@ -29,29 +31,48 @@ type group struct {
 	since   time.Time
 	flushes int        // under way
 	flushed *sync.Cond // of mu: a flush has ended
+	writing chan struct{}
 }
 
 func (g *group) add(ctx context.Context, p *Publisher, l *Load) {
 	g.mu.Lock()
 	if g.flushed == nil {
 		g.flushed = sync.NewCond(&g.mu)
+		g.writing = make(chan struct{}, groupsAtOnce)
 	}
 	if len(g.loads) == 0 {
 		g.since = time.Now()
 	}
 	g.loads = append(g.loads, l)
 	g.bytes += l.bytes
-	full := len(g.loads) >= groupLoads || g.bytes >= groupBytes
+	full := g.full()
 	g.mu.Unlock()
 	if full {
-		g.flush(ctx, p, 0)
+		g.flush(ctx, p, g.full)
 	}
 }
 
-// flush publishes the gathered loads, if the oldest has waited for age.
-func (g *group) flush(ctx context.Context, p *Publisher, age time.Duration) {
+// full reports whether the group is to be written. mu is held, as for each due function of flush.
+func (g *group) full() bool { return len(g.loads) >= groupLoads || g.bytes >= groupBytes }
+
+// old reports whether the oldest load has waited for groupAge.
+func (g *group) old() bool { return len(g.loads) > 0 && time.Since(g.since) >= groupAge }
+
+func (g *group) any() bool { return len(g.loads) > 0 }
+
+// flush publishes the gathered loads if they are due. It waits while groupsAtOnce groups are on their way; so the
+// caller hands over no further load meanwhile.
+func (g *group) flush(ctx context.Context, p *Publisher, due func() bool) {
 	g.mu.Lock()
-	if len(g.loads) == 0 || time.Since(g.since) < age {
+	is := due()
+	g.mu.Unlock()
+	if !is {
+		return
+	}
+	g.writing <- struct{}{}
+	defer func() { <-g.writing }()
+	g.mu.Lock()
+	if !due() { // another goroutine took them
 		g.mu.Unlock()
 		return
 	}
@@ -86,7 +107,7 @@ func (g *group) flush(ctx context.Context, p *Publisher, age time.Duration) {
 
 // flushAll publishes the gathered loads, and waits for the flushes of Tick and of abandoned workers.
 func (g *group) flushAll(ctx context.Context, p *Publisher) {
-	g.flush(ctx, p, 0)
+	g.flush(ctx, p, g.any)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.flushes > 0 {

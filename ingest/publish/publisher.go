@@ -74,14 +74,17 @@ type Load struct {
 	Member   string
 	ID       sinks.Load
 	Names    []symbol.Name
-	Accepted string      // digest that a person accepted in a conflict; "": none
-	Lake     *Batch      // has its rows; nil: there is no lake
-	Loaded   *row.Loaded // what the record will say of it
+	Seen     *catalog.Record // the artifact's record, as the builder read it; nil: there was none
+	Accepted string          // digest that a person accepted in a conflict; "": none
+	Lake     *Batch          // has its rows; nil: there is no lake
+	Loaded   *row.Loaded     // what the record will say of it
 
-	marks outcome.Marks // of companions
-	rows  []sinks.Row   // until there is a batch
-	bytes int
-	batch sinks.Batch // nil: the group's
+	marks     outcome.Marks   // of companions
+	entered   *catalog.Record // as enter wrote it; nil: it is to be read anew
+	enteredAt time.Time
+	rows      []sinks.Row // until there is a batch
+	bytes     int
+	batch     sinks.Batch // nil: the group's
 
 	kept      bool            // another load is better
 	held      string          // why it is much worse than the published load; "": it is not
@@ -235,7 +238,7 @@ func (p *Publisher) Tick(ctx context.Context, done <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			p.group.flush(ctx, p, groupAge)
+			p.group.flush(ctx, p, p.group.old)
 			p.NotePublished(ctx, groupAge)
 		case <-done:
 			return

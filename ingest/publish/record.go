@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/failure"
@@ -22,11 +23,8 @@ import (
 // enter puts a load into its artifact's record, with a lease.
 func (p *Publisher) enter(ctx context.Context, l *Load) error {
 	heir := l.Object.Task.Heir
+	old, err := l.Seen, error(nil)
 	for {
-		old, err := p.Catalog.Artifacts.Get(ctx, l.Artifact)
-		if err != nil {
-			return err
-		}
 		next := record.Copy(old, l.Artifact)
 		for i := range next.Progress {
 			// The worker that had the object is dead. If it only slept, it loses this load.
@@ -38,13 +36,30 @@ func (p *Publisher) enter(ctx context.Context, l *Load) error {
 		err = p.Catalog.Artifacts.Swap(ctx, old, next)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
 			// Another process was faster, or the store's answer to this entry was lost.
-			if now, rerr := p.Catalog.Artifacts.Get(ctx, l.Artifact); rerr == nil && now != nil && record.Entry(now, l.ID, p.owner()) >= 0 {
-				return nil
+			if old, err = p.Catalog.Artifacts.Get(ctx, l.Artifact); err != nil {
+				return err
 			}
-			continue
+			if old == nil || record.Entry(old, l.ID, p.owner()) < 0 {
+				continue
+			}
+			next = old
 		}
+		l.entered, l.enteredAt = next, time.Now()
 		return err
 	}
+}
+
+// entryAge is how long the record that enter wrote passes for the store's. A gc that takes the load for abandoned
+// waits much longer, for the lease.
+const entryAge = record.LeaseTime / 4
+
+// record returns the record of l's artifact: as enter wrote it a moment ago, or as it is.
+func (p *Publisher) record(ctx context.Context, l *Load) (*catalog.Record, error) {
+	entered := l.entered
+	if l.entered = nil; entered != nil && time.Since(l.enteredAt) < entryAge {
+		return entered, nil
+	}
+	return p.Catalog.Artifacts.Get(ctx, l.Artifact)
 }
 
 // makeVisible makes a load with durable rows visible: names and waiters, then one compare-and-set of the
@@ -53,16 +68,16 @@ func (p *Publisher) makeVisible(ctx context.Context, l *Load) error {
 	if err := p.Lease.Check(ctx); err != nil {
 		return err
 	}
-	first, err := p.Catalog.Artifacts.Get(ctx, l.Artifact)
+	old, err := p.record(ctx, l)
 	if err != nil {
 		return err
 	}
-	if first == nil { // gc took the load for abandoned: names would lead to nothing
+	if old == nil { // gc took the load for abandoned: names would lead to nothing
 		return record.ErrLost
 	}
-	unnamed := p.Verdict(first, l.Loaded, l.Accepted) == trust.Dispute
+	unnamed := p.Verdict(old, l.Loaded, l.Accepted) == trust.Dispute
 	if !unnamed { // names of a load that is kept out would lead nowhere
-		if err := record.EnterNames(ctx, p.Catalog, first, l.Artifact, l.Names); err != nil {
+		if err := record.EnterNames(ctx, p.Catalog, old, l.Artifact, l.Names); err != nil {
 			return err
 		}
 		if err := p.Waits.Await(ctx, l.Object, l.Loaded, l.marks); err != nil {
@@ -71,10 +86,6 @@ func (p *Publisher) makeVisible(ctx context.Context, l *Load) error {
 	}
 
 	for {
-		old, err := p.Catalog.Artifacts.Get(ctx, l.Artifact)
-		if err != nil {
-			return err
-		}
 		if old != nil && old.Published != nil && old.Published.Load == l.ID {
 			return nil // the store's answer to the swap was lost
 		}
@@ -125,6 +136,14 @@ func (p *Publisher) makeVisible(ctx context.Context, l *Load) error {
 				return nil
 			}
 			return err
+		}
+		if old, err = p.Catalog.Artifacts.Get(ctx, l.Artifact); err != nil {
+			return err
+		}
+		if old != nil && !unnamed { // names that it had are gone, perhaps
+			if err := record.EnterNames(ctx, p.Catalog, old, l.Artifact, l.Names); err != nil {
+				return err
+			}
 		}
 	}
 }

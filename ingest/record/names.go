@@ -7,21 +7,15 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // EnterNames makes names lead to id in the catalog, except names that rec has.
 func EnterNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, id symbol.ID, names []symbol.Name) error {
-	for _, n := range names {
-		if rec != nil && HasName(rec.Names, n) {
-			continue
-		}
-		if err := c.Names.Add(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
-			return err
-		}
-	}
-	return nil
+	lacking := slices.DeleteFunc(slices.Clone(names), func(n symbol.Name) bool { return rec != nil && HasName(rec.Names, n) })
+	return parallel.Each(lacking, func(n symbol.Name) error { return c.Names.Add(ctx, n.Text, catalog.Ref{Artifact: id}) })
 }
 
 // AddNames adds names to a record, after it has entered them in the catalog.

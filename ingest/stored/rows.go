@@ -78,16 +78,24 @@ func Each(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Load) 
 		if first.Key == nil {
 			return nil
 		}
-		if len(first.Key) < sinks.PrefixBytes {
-			return fmt.Errorf("row %x: its key is shorter than a prefix", first.Key)
+		p, err := prefixOf(first)
+		if err != nil {
+			return err
 		}
-		p := first.Key[:sinks.PrefixBytes]
 		if err := emit(symbol.ID(p[:16]), sinks.Load(p[16:])); err != nil {
 			return err
 		}
 		from = After(p)
 	}
 	return nil
+}
+
+// prefixOf returns the part of a row's key that names its load.
+func prefixOf(r sinks.Row) ([]byte, error) {
+	if len(r.Key) < sinks.PrefixBytes {
+		return nil, fmt.Errorf("row %x: its key is shorter than a prefix", r.Key)
+	}
+	return r.Key[:sinks.PrefixBytes], nil
 }
 
 // Began returns the time at which a load began.

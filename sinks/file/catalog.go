@@ -27,25 +27,66 @@ func (c catalog) Get(ctx context.Context, key []byte) (value []byte, err error) 
 	return value, nil
 }
 
-func (c catalog) Swap(ctx context.Context, key, old, new []byte) error {
-	err := c.db.apply(ctx, func(w *writer) (verdict, err error) {
-		is, err := one(w.get, blob(key))
-		switch {
-		case err != nil:
-			return nil, err
-		case (is == nil) != (old == nil) || !bytes.Equal(is, old):
-			return sinks.ErrConflict, nil
-		case new != nil:
-			_, err = w.put.Exec(blob(key), blob(new))
-		case is != nil:
-			_, err = w.drop.Exec(blob(key))
-		}
+// GetAll reads the records one after the other, on one connection.
+func (c catalog) GetAll(ctx context.Context, keys [][]byte) (values [][]byte, err error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
-	})
-	if err != nil {
-		return fmt.Errorf("swap %x: %w", key, err)
 	}
-	return nil
+	err = c.db.read(func(v *view) error {
+		values = make([][]byte, len(keys))
+		for i, key := range keys {
+			if values[i], err = one(v.get, blob(key)); err != nil {
+				return fmt.Errorf("get %x: %w", key, err)
+			}
+		}
+		return nil
+	})
+	return values, err
+}
+
+func (c catalog) Swap(ctx context.Context, key, old, new []byte) error {
+	return c.SwapAll(ctx, []sinks.Change{{Key: key, Old: old, New: new}})[0]
+}
+
+// SwapAll makes one transaction of the changes, with one sync.
+func (c catalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	errs := make([]error, len(changes))
+	if len(changes) == 0 {
+		return errs
+	}
+	err := c.db.apply(ctx, func(w *writer) (verdict, err error) {
+		for i, ch := range changes {
+			if errs[i], err = w.swap(ch); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+	for i, ch := range changes {
+		if err != nil { // the transaction was taken back
+			errs[i] = err
+		}
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("swap %x: %w", ch.Key, errs[i])
+		}
+	}
+	return errs
+}
+
+// swap carries out one change in the transaction under way. conflict is nil or sinks.ErrConflict.
+func (w *writer) swap(ch sinks.Change) (conflict, err error) {
+	is, err := one(w.get, blob(ch.Key))
+	switch {
+	case err != nil:
+		return nil, err
+	case (is == nil) != (ch.Old == nil) || !bytes.Equal(is, ch.Old):
+		return sinks.ErrConflict, nil
+	case ch.New != nil:
+		_, err = w.put.Exec(blob(ch.Key), blob(ch.New))
+	case is != nil:
+		_, err = w.drop.Exec(blob(ch.Key))
+	}
+	return nil, err
 }
 
 // A list holds back its first heldRows records, at most heldBytes, until they are certain to show one

@@ -39,7 +39,7 @@ func TestKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Every other one dies only after it has published, however slow the machine is.
+		// Every other one dies only after it has published a few, however slow the machine is.
 		kill := func() {
 			time.AfterFunc(time.Duration(10+rng.IntN(150))*time.Millisecond, func() { cmd.Process.Kill() })
 		}
@@ -47,8 +47,9 @@ func TestKilled(t *testing.T) {
 		if armed {
 			kill()
 		}
+		lines := 0
 		for in := bufio.NewScanner(out); in.Scan(); {
-			if !armed {
+			if lines++; !armed && lines == 6 {
 				kill()
 				armed = true
 			}

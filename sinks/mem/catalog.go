@@ -32,15 +32,42 @@ func (c *catalog) Get(ctx context.Context, key []byte) ([]byte, error) {
 	return nil, nil
 }
 
-func (c *catalog) Swap(ctx context.Context, key, old, new []byte) error {
+func (c *catalog) GetAll(ctx context.Context, keys [][]byte) ([][]byte, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	values := make([][]byte, len(keys))
+	for i, key := range keys {
+		if at, ok := c.find(key); ok {
+			values[i] = c.rows[at].Value
+		}
+	}
+	return values, nil
+}
+
+func (c *catalog) Swap(ctx context.Context, key, old, new []byte) error {
+	return c.SwapAll(ctx, []sinks.Change{{Key: key, Old: old, New: new}})[0]
+}
+
+func (c *catalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	errs := make([]error, len(changes))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, ch := range changes {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = c.swap(ch.Key, ch.Old, ch.New)
+		}
+	}
+	return errs
+}
+
+// swap carries out one change. mu is held.
+func (c *catalog) swap(key, old, new []byte) error {
 	if new != nil {
 		new = append([]byte{}, new...) // an empty value is not an absent one
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	i, ok := c.find(key)
 	switch {
 	case ok != (old != nil), ok && !bytes.Equal(c.rows[i].Value, old):

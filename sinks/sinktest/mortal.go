@@ -89,6 +89,18 @@ func (c mortalCatalog) Swap(ctx context.Context, key, old, new []byte) error {
 	return c.m.write(func() error { return c.Catalog.Swap(ctx, key, old, new) })
 }
 
+func (c mortalCatalog) GetAll(ctx context.Context, keys [][]byte) ([][]byte, error) {
+	if err := c.m.read(); err != nil {
+		return nil, err
+	}
+	return c.Catalog.GetAll(ctx, keys)
+}
+
+// SwapAll makes each change a write of its own: the process may die between two of them.
+func (c mortalCatalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	return SwapEach(ctx, c, changes)
+}
+
 func (c mortalCatalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
 	if err := c.m.read(); err != nil {
 		return err

@@ -39,8 +39,11 @@ func Run(t *testing.T, open func(t *testing.T) *sinks.Store) {
 		{"context", contexts},
 		{"swap", swap},
 		{"swap, many at once", swaps},
+		{"swap all", swapAll},
+		{"swap all, many at once", swapAlls},
+		{"get all", getAll},
 		{"list", list},
-		{"list, one view", oneView},
+		{"list beside changes", changing},
 		{"reopen", reopen},
 		{"readers beside a writer", beside},
 	} {

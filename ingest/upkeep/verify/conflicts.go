@@ -37,12 +37,10 @@ func (v *verifier) conflicts(ctx context.Context) {
 }
 
 // conflict checks that the catalog has a conflict that the ledger names.
-func (v *verifier) conflict(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) {
+func (v *verifier) conflict(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) error {
 	c, err := v.cat.Conflicts.Get(ctx, a.ID, o.URL, a.Member)
 	if err == nil && c == nil {
 		err = fmt.Errorf("artifact %s is in conflict by the ledger, and no record says with what", a.ID)
 	}
-	if err != nil && ctx.Err() == nil {
-		v.problem("object "+o.URL, err)
-	}
+	return err
 }

@@ -13,24 +13,29 @@
 package verify
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
-	"iter"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/gather"
 	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
-	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // Options names the store to read.
@@ -43,8 +48,8 @@ type Options struct {
 	AuditHead string
 	// Problem is called with each problem as Run finds it, beside the report (nil: none).
 	Problem func(report.Problem)
-	// Progress is called with the bytes of rows and files read so far, from one goroutine (nil: none). stage is rows or
-	// lake.
+	// Progress is called with the bytes of rows and files read so far, one call at a
+	// time (nil: none). stage is rows or lake.
 	Progress func(stage string, bytes uint64)
 	// Alive tells whether a process still runs, if this host can know (nil: each lease is believed).
 	Alive func(host, process string) (alive, known bool)
@@ -81,7 +86,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	v := &verifier{Options: o, cat: catalog.New(o.Store.Catalog, o.Keyring), sum: sha256.New(),
+	v := &verifier{Options: o, cat: catalog.New(gather.Catalog(o.Store.Catalog), o.Keyring), sum: sha256.New(), large: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		known: make(map[symbol.ID]bool), rows: make(map[symbol.ID]bool),
 		report: &Report{Job: "verify", Started: o.Now(), Problems: []report.Problem{}}}
 	err := v.run(ctx)
@@ -106,9 +111,12 @@ type verifier struct {
 	sum    hash.Hash
 	report *Report
 	known  map[symbol.ID]bool // artifacts that have a record
-	read   uint64             // bytes of rows
 	rows   map[symbol.ID]bool // artifacts with rows that no record names
 	bare   bool               // loads may have come without the ledger entries of their objects
+	large  chan struct{}      // holds one token for each large load that is being read
+
+	telling sync.Mutex // guards bytes and calls of Progress
+	bytes   uint64     // of rows and files
 }
 
 func (v *verifier) problem(where string, err error) {
@@ -121,13 +129,12 @@ func (v *verifier) problem(where string, err error) {
 
 // progress tells of n more bytes.
 func (v *verifier) progress(stage string, n uint64) {
-	if v.read += n; v.Progress != nil {
-		v.Progress(stage, v.read)
+	v.telling.Lock()
+	defer v.telling.Unlock()
+	if v.bytes += n; v.Progress != nil {
+		v.Progress(stage, v.bytes)
 	}
 }
-
-// errUnread ends a listing that nothing reads on.
-var errUnread = errors.New("no more loads are asked for")
 
 func (v *verifier) run(ctx context.Context) error {
 	if err := v.audit(ctx); err != nil && ctx.Err() == nil {
@@ -138,9 +145,15 @@ func (v *verifier) run(ctx context.Context) error {
 		v.problem("names", err)
 	}
 
-	err := v.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
+	each := func(take func(*entry) error) error {
+		return v.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error { return take(&entry{Object: o}) })
+	}
+	err := parallel.Ordered(readAtOnce, each, func(o *entry) { v.object(ctx, o) }, func(o *entry) error {
 		v.report.Objects++
-		return v.object(ctx, o)
+		for _, err := range o.problems {
+			v.problem("object "+o.URL, err)
+		}
+		return ctx.Err()
 	})
 	if err != nil && ctx.Err() == nil {
 		v.problem("ledger", err)
@@ -149,49 +162,38 @@ func (v *verifier) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// loads reads records and rows side by side: both come in order of their artifacts.
+// loads reads all records, with their rows, several at a time. It tells of them in order of their artifacts. Then it
+// looks for rows that no record names.
 func (v *verifier) loads(ctx context.Context) {
-	var scanErr error
-	next, stop := iter.Pull(func(yield func(stored.Load) bool) {
-		scanErr = stored.Each(ctx, v.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
-			if !yield(stored.Load{Artifact: id, ID: l}) {
-				return errUnread
-			}
-			return nil
+	var known []stored.Known
+	each := func(take func(*reading) error) error {
+		return v.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
+			known = stored.AppendKnown(known, r, nil)
+			return take(&reading{v: v, r: r})
 		})
-	})
-	defer stop()
-
-	load, more := next()
-	var strays []stored.Load
-	unnamed := func() {
-		strays = append(strays, load)
-		load, more = next()
 	}
-	err := v.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
-		for more && string(load.Artifact[:]) < string(r.ID[:]) {
-			unnamed()
+	err := parallel.Ordered(readAtOnce, each, func(d *reading) { d.check(ctx) }, func(d *reading) error {
+		d.tell()
+		return ctx.Err()
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			v.problem("artifacts", err) // the records after it were not read
 		}
-		for more && load.Artifact == r.ID {
-			if record.Knows(r, load.ID) {
-				load, more = next()
-			} else {
-				unnamed()
-			}
-		}
-		return v.record(ctx, r)
+		return
+	}
+
+	var strays []stored.Load
+	err = stored.Strays(ctx, v.Store.Blocks, known, func(id symbol.ID, l sinks.Load) error {
+		strays = append(strays, stored.Load{Artifact: id, ID: l})
+		return nil
 	})
 	if err != nil && ctx.Err() == nil {
-		v.problem("artifacts", err) // the records after it were not read
-	} else {
-		for more && ctx.Err() == nil {
-			unnamed()
-		}
+		v.problem("rows", err)
 	}
-	if scanErr != nil && scanErr != errUnread && ctx.Err() == nil {
-		v.problem("rows", scanErr)
-	}
-
+	slices.SortFunc(strays, func(x, y stored.Load) int {
+		return cmp.Or(bytes.Compare(x.Artifact[:], y.Artifact[:]), bytes.Compare(x.ID[:], y.ID[:]))
+	})
 	for _, l := range strays { // their record may have come since: it is written before the first row
 		r, err := v.cat.Artifacts.Get(ctx, l.Artifact)
 		if err == nil && (r == nil || !record.Knows(r, l.ID)) {
@@ -204,99 +206,22 @@ func (v *verifier) loads(ctx context.Context) {
 	}
 }
 
-func (v *verifier) record(ctx context.Context, r *catalog.Record) error {
-	where := "artifact " + r.ID.String()
-	v.known[r.ID] = true
-	if err := errors.Join(v.source(ctx, r.Published), v.waiters(ctx, r)); err != nil {
-		v.problem(where, err)
-	}
-	for _, n := range r.Names {
-		if r.Published == nil {
-			break // gc and forget remove names before they empty the record
-		}
-		ok, err := v.cat.Names.Has(ctx, n.Text, r.ID)
-		if err == nil && !ok {
-			err = fmt.Errorf("its name %q does not lead to it", n.Text)
-		}
-		if err != nil {
-			v.problem(where, err)
-		}
-	}
-	if l := r.Published; l != nil {
-		v.report.Artifacts++
-		digest := v.load(ctx, r, l)
-		v.sum.Write(r.ID[:])
-		v.sum.Write(digest[:])
-	}
-	if r.Previous != nil {
-		v.load(ctx, r, r.Previous)
-	}
-	return ctx.Err()
-}
-
-// load reads one load back. It returns the digest of the load's content, or zero.
-func (v *verifier) load(ctx context.Context, r *catalog.Record, l *row.Loaded) (digest [32]byte) {
-	where := fmt.Sprintf("load %x of %s", l.Load, r.ID)
-	opened, err := loads.Open(v.Keyring, r.ID, l)
-	if errors.Is(err, row.ErrShredded) {
-		v.report.Shredded++
-		return digest
-	}
-	if err != nil {
-		v.problem(where, err)
-		return digest
-	}
-	v.report.Loads++
-	check := opened.Verify()
-	var rows, ranges, bytes uint64
-	err = v.Store.Blocks.Scan(ctx, stored.Span(r.ID, l.Load), func(rw sinks.Row) error {
-		bytes += uint64(len(rw.Key) + len(rw.Value))
-		v.progress("rows", uint64(len(rw.Key)+len(rw.Value)))
-		b, err := check.Add(rw)
-		if err != nil || b == nil {
-			return err
-		}
-		rows++
-		for i := range b.Classes.Len() {
-			if b.Classes.Name(i) != "" {
-				ranges++
-			}
-		}
-		return b.Each(func(start, end uint64, _ []symbol.Frame) error {
-			ranges++
-			return nil
-		})
-	})
-	v.report.Rows += rows
-	v.report.Ranges += ranges
-	v.report.Bytes += bytes
-	if err == nil {
-		err = opened.Err()
-	}
-	if err == nil {
-		digest, err = check.Digest()
-	}
-	switch {
-	case err != nil:
-	case digest != l.Digest:
-		err = errors.New("its content is not what its record says")
-	case rows != l.Rows || ranges != l.Ranges || bytes != l.Bytes:
-		err = fmt.Errorf("%d rows, %d ranges, %d bytes; its record says %d, %d, %d", rows, ranges, bytes, l.Rows, l.Ranges, l.Bytes)
-	}
-	if err != nil && ctx.Err() == nil {
-		v.problem(where, err)
-	}
-	return digest
+// entry is a ledger entry that is being checked.
+type entry struct {
+	*catalog.Object
+	problems []error
 }
 
 // object checks that the store publishes the artifacts that the ledger calls loaded.
-func (v *verifier) object(ctx context.Context, o *catalog.Object) error {
+func (v *verifier) object(ctx context.Context, o *entry) {
 	if o.State != catalog.ObjectLoaded && o.State != catalog.ObjectKept && o.State != catalog.ObjectConflict && o.State != catalog.ObjectPublished {
-		return ctx.Err()
+		return
 	}
 	for _, a := range o.Artifacts {
 		if a.Outcome == ledger.OutcomeConflict && o.State != catalog.ObjectPublished {
-			v.conflict(ctx, o, &a)
+			if err := v.conflict(ctx, o.Object, &a); err != nil && ctx.Err() == nil {
+				o.problems = append(o.problems, err)
+			}
 		}
 		if a.Outcome != ledger.OutcomeLoaded && a.Outcome != ledger.OutcomeKept {
 			continue
@@ -306,8 +231,7 @@ func (v *verifier) object(ctx context.Context, o *catalog.Object) error {
 			err = fmt.Errorf("artifact %s is %s by the ledger, and not published", a.ID, a.Outcome)
 		}
 		if err != nil && ctx.Err() == nil {
-			v.problem("object "+o.URL, err)
+			o.problems = append(o.problems, err)
 		}
 	}
-	return ctx.Err()
 }

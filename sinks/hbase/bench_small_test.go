@@ -1,0 +1,184 @@
+package hbase
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats/all"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
+	"github.com/symlake/symlake/sinks"
+	bucketfile "github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/file"
+	"github.com/symlake/symlake/sinks/hbase/hbasetest"
+	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// smallObjects writes n Breakpad files of some 600 bytes, with ten functions each.
+func smallObjects(t *testing.T, n int) discover.Source {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range n {
+		sum := sha256.Sum256([]byte(strconv.Itoa(i)))
+		var b strings.Builder
+		fmt.Fprintf(&b, "MODULE Linux arm64 %X0 libsmall%05d.so\nINFO CODE_ID %X\nFILE 0 src/module%d.c\n", sum[:16], i, sum[:20], i)
+		for f := range 10 {
+			fmt.Fprintf(&b, "FUNC %x 20 0 function_%d_%d\n%x 20 %d 0\n", 0x1000+f*0x20, i, f, 0x1000+f*0x20, f+10)
+		}
+		folder := filepath.Join(dir, strconv.Itoa(i%100))
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("libsmall%05d.sym", i)), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := bucketfile.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return discover.Source{Bucket: b}
+}
+
+// counting counts the calls of a catalog, and the records that they carry.
+type counting struct {
+	sinks.Catalog
+	gets, swaps, lists, getAlls, got, swapAlls, swapped atomic.Int64
+}
+
+func (c *counting) Get(ctx context.Context, key []byte) ([]byte, error) {
+	c.gets.Add(1)
+	return c.Catalog.Get(ctx, key)
+}
+
+func (c *counting) Swap(ctx context.Context, key, old, new []byte) error {
+	c.swaps.Add(1)
+	return c.Catalog.Swap(ctx, key, old, new)
+}
+
+func (c *counting) GetAll(ctx context.Context, keys [][]byte) ([][]byte, error) {
+	c.getAlls.Add(1)
+	c.got.Add(int64(len(keys)))
+	return c.Catalog.GetAll(ctx, keys)
+}
+
+func (c *counting) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	c.swapAlls.Add(1)
+	c.swapped.Add(int64(len(changes)))
+	return c.Catalog.SwapAll(ctx, changes)
+}
+
+func (c *counting) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
+	c.lists.Add(1)
+	return c.Catalog.List(ctx, s, emit)
+}
+
+// take returns the counts since the last call, a record.
+func (c *counting) take(n int) string {
+	of := func(v *atomic.Int64) float64 { return float64(v.Swap(0)) / float64(n) }
+	return fmt.Sprintf("Get %.3f, Swap %.3f, List %.3f, GetAll %.3f (%.2f records), SwapAll %.3f (%.2f records)",
+		of(&c.gets), of(&c.swaps), of(&c.lists), of(&c.getAlls), of(&c.got), of(&c.swapAlls), of(&c.swapped))
+}
+
+// TestBenchSmall ingests many small objects, verifies them and collects garbage, on the file store and on a live
+// server. SYMLAKE_SMALL sets their number (20,000).
+func TestBenchSmall(t *testing.T) {
+	if os.Getenv("SYMLAKE_BENCH") == "" {
+		t.Skip("set SYMLAKE_BENCH=1")
+	}
+	n := 20_000
+	if s := os.Getenv("SYMLAKE_SMALL"); s != "" {
+		n, _ = strconv.Atoi(s)
+	}
+	source := smallObjects(t, n)
+	t.Run("file", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "store")
+		if err := file.Create(dir); err != nil {
+			t.Fatal(err)
+		}
+		s, err := file.Open(dir, file.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		benchSmall(t, source, n, s, func() int64 { return 0 }, nil)
+		if info, err := os.Stat(filepath.Join(dir, "catalog.db")); err == nil {
+			t.Logf("catalog: %d bytes an object", info.Size()/int64(n))
+		}
+	})
+	t.Run("hbase", func(t *testing.T) {
+		server := hbasetest.Start(t, hbasetest.Options{Heap: "1g", Fast: true})
+		rest := "//" + server.Master + "/" + namespace() + "?regions=8"
+		if err := Create(t.Context(), rest, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		opened, err := connect(rest, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := opened.open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		benchSmall(t, source, n, s, opened.c.Calls, []int{server.Process()})
+	})
+}
+
+// benchSmall measures a store. calls counts its requests. servers are the processes behind it.
+func benchSmall(t *testing.T, source discover.Source, n int, s *sinks.Store, calls func() int64, servers []int) {
+	t.Helper()
+	defer s.Close()
+	count := &counting{Catalog: s.Catalog}
+	s.Catalog = count
+	ring, err := row.CreateKeyring(t.Context(), s.Catalog, kek.Ephemeral())
+	if err != nil {
+		t.Fatal(err)
+	}
+	measure := func(what string, work func() error) {
+		t.Helper()
+		count.take(1)
+		began, before, theirs, ours := time.Now(), calls(), cpu(t, servers), cpu(t, []int{os.Getpid()})
+		if err := work(); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(began)
+		t.Logf("%-14s %6.2f s, %6.0f objects/s, %5.2f RPCs an object, processor ms an object: server %.3f, client %.3f; catalog: %s", what, took.Seconds(),
+			float64(n)/took.Seconds(), float64(calls()-before)/float64(n), 1000*(cpu(t, servers)-theirs)/float64(n), 1000*(cpu(t, []int{os.Getpid()})-ours)/float64(n), count.take(n))
+	}
+	o := ingest.Options{Store: s, Keyring: ring, Formats: all.Formats()}
+	run := func(loaded int) func() error {
+		return func() error {
+			r, err := ingest.Run(t.Context(), []discover.Source{source}, o)
+			if err == nil && r.Objects.Loaded != loaded {
+				err = fmt.Errorf("%+v", r.Objects)
+			}
+			return err
+		}
+	}
+	measure("ingest", run(n))
+	measure("nothing new", run(0))
+	measure("gc", func() error {
+		r, err := gc.Run(t.Context(), gc.Options{Store: s, Keyring: ring})
+		if err == nil && (r.Artifacts != n || r.Loads+r.Records > 0) {
+			err = fmt.Errorf("%+v", r)
+		}
+		return err
+	})
+	measure("verify", func() error {
+		r, err := verify.Run(t.Context(), verify.Options{Store: s, Keyring: ring})
+		if err == nil && (r.Artifacts != n || len(r.Problems) > 0) {
+			err = fmt.Errorf("%d artifacts, %v", r.Artifacts, r.Problems)
+		}
+		return err
+	})
+}
