@@ -203,7 +203,7 @@ func LoadOf(rec *catalog.Record) *sinks.LakeLoad {
 	l := rec.Published
 	a := l.Artifact
 	a.Names = rec.Names
-	a.Anchors, a.Parts = nil, nil
+	a.Anchors, a.Parts, a.Segments = nil, nil, nil
 	q := l.Quality
 	if len(q.Missing) == 0 {
 		q.Missing = nil

@@ -14,11 +14,22 @@ import (
 // Artifacts are the "a" records.
 type Artifacts struct{ records }
 
+// ArtifactKey is the key of an artifact's record.
+func ArtifactKey(id symbol.ID) []byte { return artifactKey(id) }
+
 func artifactKey(id symbol.ID) []byte { return append([]byte{row.RecordArtifact}, id[:]...) }
 
 // Get returns the record of an artifact, or nil, nil.
 func (a Artifacts) Get(ctx context.Context, id symbol.ID) (*Record, error) {
 	return get(ctx, a.records, "record of artifact", id, artifactKey(id), a.read)
+}
+
+// Open reads the record of an artifact from the value that the store has under ArtifactKey. Of a nil value it returns nil.
+func (a Artifacts) Open(ctx context.Context, id symbol.ID, value []byte) (*Record, error) {
+	if value == nil {
+		return nil, nil
+	}
+	return a.read(ctx, sinks.Row{Key: artifactKey(id), Value: value})
 }
 
 // Each emits the record of every artifact, ascending by ID.
@@ -41,22 +52,18 @@ func (a Artifacts) Swap(ctx context.Context, old, new *Record) error {
 		return nil
 	}
 	key := func(r *Record) []byte { return artifactKey(r.ID) }
-	if err := swap(ctx, a.records, old, new, key, formOf(new)); err != nil {
+	if err := swap(ctx, a.records, old, new, key, new); err != nil {
 		return fmt.Errorf("swap record of artifact %s: %w", of.ID, err)
 	}
 	return nil
 }
 
 func (a Artifacts) read(ctx context.Context, r sinks.Row) (*Record, error) {
-	var f recordForm
-	err := a.open(ctx, r, &f)
-	var rec *Record
-	if err == nil {
-		if rec, err = f.record(); err != nil {
-			err = fmt.Errorf("%w: %w", row.ErrUnauthentic, err)
-		} else if string(artifactKey(rec.ID)) != string(r.Key) {
-			err = fmt.Errorf("%w: it speaks of %s", row.ErrUnauthentic, rec.ID)
-		}
+	rec := &Record{}
+	err := row.ErrUnauthentic
+	if len(r.Key) == 1+len(rec.ID) {
+		copy(rec.ID[:], r.Key[1:])
+		err = a.open(ctx, r, rec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("record of artifact %x: %w", r.Key[1:], err)

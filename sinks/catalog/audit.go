@@ -123,14 +123,19 @@ func (a Audit) event(ctx context.Context, r sinks.Row) (f eventForm, plain []byt
 	return f, plain, err
 }
 
-// Each emits the events in the order in which they were appended.
+// Each emits the events in the order in which they were appended, up to the event that the head names when Each
+// begins. All before that one are stored by then, so that no list misses one between two others.
 func (a Audit) Each(ctx context.Context, emit func(Event) error) error {
 	head, err := a.head(ctx)
 	if err != nil {
 		return err
 	}
+	events := sinks.Under([]byte{row.RecordEvent})
+	if head != nil {
+		events.Stop = sinks.Exactly(eventKey(head.At)).Stop
+	}
 	last := int64(-1)
-	err = a.store.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error {
+	err = a.store.List(ctx, events, func(r sinks.Row) error {
 		f, _, err := a.event(ctx, r)
 		if err != nil {
 			return err
@@ -150,13 +155,28 @@ func (a Audit) Each(ctx context.Context, emit func(Event) error) error {
 	return emit(f.Event)
 }
 
+// chainTries is how often Chain reads events while others are appended.
+const chainTries = 5
+
 // Chain reads all events. It checks that each follows the one before, and that the head names the
-// last. Damage is among the problems of the result; an error is the store's.
-func (a Audit) Chain(ctx context.Context) (*Chain, error) {
+// last. Damage is among the problems of the result; an error is the store's. A list may miss an event that is
+// appended meanwhile, and show the next one. So Chain believes a problem only if the head stayed as it was.
+func (a Audit) Chain(ctx context.Context) (c *Chain, err error) {
+	for range chainTries {
+		var moved bool
+		if c, moved, err = a.chain(ctx); err != nil || len(c.Problems) == 0 || !moved {
+			break
+		}
+	}
+	return c, err
+}
+
+// chain reads all events once. moved says that another event was appended meanwhile.
+func (a Audit) chain(ctx context.Context) (c *Chain, moved bool, err error) {
 	w := newChainWalk()
 	first, err := a.head(ctx)
 	if err != nil && !isDamage(err) {
-		return nil, err
+		return nil, false, err
 	}
 	headless := err != nil
 	if headless {
@@ -177,15 +197,15 @@ func (a Audit) Chain(ctx context.Context) (*Chain, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 
 	last, err := a.head(ctx)
 	if err != nil && !isDamage(err) {
-		return nil, err
+		return nil, false, err
 	}
 	if !headless && err == nil {
 		w.end(first, last)
 	}
-	return w.chain(), nil
+	return w.chain(), first != nil && last != nil && first.Hash != last.Hash, nil
 }

@@ -12,6 +12,8 @@
 //     another process changed the record meanwhile, Swap returns sinks.ErrConflict.
 //   - A record that a method returned is read only. To change one, copy it and swap.
 //   - Nothing here waits, and nothing starts a goroutine.
+//   - Records of earlier versions are read as they are, and written in the form of today. [Keys.Old] finds them, and
+//     [Keys.Renew] writes them anew.
 package catalog
 
 import (

@@ -99,7 +99,7 @@ func TestCatalogIsAuthentic(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const clearBytes = 1 + 4 + 4 // form, version of the store key and key check: they name another key
+	const clearBytes = 1 + 1 + 4 // form, version of the store key and key check: they name another key
 	value, _ := s.Catalog.Get(ctx, artifactKey(a.ID))
 	put := func(v []byte) {
 		t.Helper()

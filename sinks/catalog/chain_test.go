@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/sinktest"
 )
 
 // audited is a catalog with n events of a chain.
@@ -196,6 +197,10 @@ func (d *dying) Swap(ctx context.Context, key, old, new []byte) error {
 	return d.Catalog.Swap(ctx, key, old, new)
 }
 
+func (d *dying) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	return sinktest.SwapEach(ctx, d, changes)
+}
+
 // A writer that dies at any write loses no event that it had committed, and leaves a chain that goes on.
 func TestAuditDies(t *testing.T) {
 	for n := range 8 {
@@ -259,5 +264,36 @@ func TestAuditHeadLost(t *testing.T) {
 	}
 	if chain := chainOf(t, c); len(chain.Problems) > 0 || chain.Events != 5 {
 		t.Errorf("%+v", chain)
+	}
+}
+
+// A list passes the place of an event before another process stores it, and then finds the next one. That is no damage.
+func TestAuditBetween(t *testing.T) {
+	behind := func() (*Catalog, *int) {
+		quiet := audited(t, 3)
+		dying := New(&dying{quiet.Audit.store, 1}, quiet.Audit.ring)
+		if err := dying.Audit.Add(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: "3"}); !errors.Is(err, errDead) {
+			t.Fatal(err)
+		}
+		head, err := quiet.Audit.head(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		between := 0
+		bounds := [][]byte{eventKey(head.At - 1), eventKey(head.At + 1)}
+		s := sinktest.Regions(&sinks.Store{Catalog: quiet.Audit.store}, bounds, func() {
+			if between++; between == 2 {
+				noted(t, quiet, "4")
+			}
+		})
+		return New(s.Catalog, quiet.Audit.ring), &between
+	}
+	c, between := behind()
+	if got := chainOf(t, c); len(got.Problems) > 0 || got.Events != 5 || *between < 3 {
+		t.Errorf("%+v after %d regions", got, *between)
+	}
+	c, _ = behind()
+	if got := audit(t, c); got != "0 1 2 3" {
+		t.Errorf("events %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/compact"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -21,14 +22,32 @@ const (
 // Wanted is a name that frames carried and that led to no artifact.
 type Wanted struct {
 	Name  string    `json:"name"`
-	File  string    `json:"file,omitempty"` // of the image, where the frame said it
-	Kind  string    `json:"kind,omitempty"` // of the stack format: native, apple, java, javascript, …
-	Asked uint64    `json:"asked"`          // frames
-	First time.Time `json:"first,omitzero"`
-	Last  time.Time `json:"last,omitzero"`
+	File  string    `json:"file"`  // of the image, where the frame said it
+	Kind  string    `json:"kind"`  // of the stack format: native, apple, java, javascript, …
+	Asked uint64    `json:"asked"` // frames
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
 
 	key []byte
 	stored
+}
+
+func (w *Wanted) write(to *compact.Writer) {
+	to.Text(w.Name)
+	to.Text(w.File)
+	to.Text(w.Kind)
+	to.Uint(w.Asked)
+	to.Time(w.First)
+	to.Time(w.Last)
+}
+
+func (w *Wanted) read(r *compact.Reader) {
+	w.Name = r.Text()
+	w.File = r.Text()
+	w.Kind = r.Text()
+	w.Asked = r.Uint()
+	w.First = r.Time()
+	w.Last = r.Time()
 }
 
 // Demand are the "d" records: the names that look-ups missed, and when they asked for an artifact.
@@ -55,7 +74,7 @@ func (d Demand) AddWanted(ctx context.Context, w Wanted) error {
 				next.File = was.File
 			}
 		}
-		if _, err = d.replace(ctx, key, old, next); !errors.Is(err, sinks.ErrConflict) {
+		if _, err = d.replace(ctx, key, old, &next); !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
 	}
@@ -90,6 +109,10 @@ type askedForm struct {
 	Last time.Time `json:"last"`
 }
 
+func (f *askedForm) write(w *compact.Writer) { w.Time(f.Last) }
+
+func (f *askedForm) read(r *compact.Reader) { f.Last = r.Time() }
+
 func askedKey(id symbol.ID) []byte { return append([]byte{row.RecordDemand, demandAsked}, id[:]...) }
 
 // AddAsked notes that a look-up asked for an artifact. Of one day it keeps the first time. The zero
@@ -109,7 +132,7 @@ func (d Demand) AddAsked(ctx context.Context, id symbol.ID, at time.Time) error 
 			return nil
 		}
 	}
-	_, err = d.replace(ctx, key, old, askedForm{at})
+	_, err = d.replace(ctx, key, old, &askedForm{at})
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil // another process noted it
 	}

@@ -1,12 +1,13 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/compact"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -71,7 +72,78 @@ func (r *Record) keyed() (list []*row.Loaded) {
 	return list
 }
 
-// Renew seals a record anew under the newest store key, with its data keys, and returns how many
+// Old returns records in the form of earlier versions, as Stale returns stale ones: artifacts, objects, names, waiters,
+// obligations and demand. Records of other kinds are few and keep their form.
+func (k Keys) Old(ctx context.Context, from []byte, limit int) (old []Stale, next []byte, err error) {
+	seen := 0
+	err = k.store.List(ctx, sinks.Span{From: from}, func(r sinks.Row) error {
+		if seen++; seen > limit {
+			next = r.Key
+			return errEnough
+		}
+		switch r.Key[0] {
+		case row.RecordArtifact, row.RecordObject, row.RecordName, row.RecordWaiter, row.RecordObligation, row.RecordDemand:
+			if row.IsOldRecord(r.Value) {
+				old = append(old, Stale{r})
+			}
+		}
+		return nil
+	})
+	if err != nil && err != errEnough {
+		return nil, nil, fmt.Errorf("list records: %w", err)
+	}
+	return old, next, nil
+}
+
+// renewedForm is the "p" 3 record: how far the catalog has been written anew.
+type renewedForm struct {
+	form uint64 // what the records before next have; formVersion, or an older one
+	done bool
+	next []byte // the key to go on with
+}
+
+func (f *renewedForm) write(w *compact.Writer) {
+	w.Uint(f.form)
+	w.Bool(f.done)
+	w.Bytes(f.next)
+}
+
+func (f *renewedForm) read(r *compact.Reader) {
+	f.form, f.done, f.next = r.Uint(), r.Bool(), r.Bytes()
+}
+
+var renewedKey = []byte{row.RecordObligation, pendingRenewal}
+
+// RenewedTo returns the key from which on records of older forms may stand (nil: the first), and whether there are none.
+// Programs that know older forms alone may have written such records since.
+func (k Keys) RenewedTo(ctx context.Context) (next []byte, done bool, err error) {
+	var f renewedForm
+	value, err := k.store.Get(ctx, renewedKey)
+	if err == nil && value != nil {
+		err = k.open(ctx, sinks.Row{Key: renewedKey, Value: value}, &f)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read how far records are renewed: %w", err)
+	}
+	if f.form < formVersion {
+		return nil, false, nil
+	}
+	return f.next, f.done, nil
+}
+
+// SetRenewedTo makes RenewedTo return next and done. Of two calls at once either may win.
+func (k Keys) SetRenewedTo(ctx context.Context, next []byte, done bool) error {
+	old, err := k.store.Get(ctx, renewedKey)
+	if err == nil {
+		_, err = k.replace(ctx, renewedKey, old, &renewedForm{formVersion, done, next})
+	}
+	if err != nil && !errors.Is(err, sinks.ErrConflict) {
+		return fmt.Errorf("note how far records are renewed: %w", err)
+	}
+	return nil
+}
+
+// Renew writes a record anew in the form of today, under the newest store key, with its data keys, and returns how many
 // data keys these were. It keeps changes that another process makes meanwhile. done is false for the
 // ledger of an object that a worker has open: the worker writes it itself.
 func (k Keys) Renew(ctx context.Context, s Stale) (dataKeys int, done bool, err error) {
@@ -96,17 +168,68 @@ func (k Keys) Renew(ctx context.Context, s Stale) (dataKeys int, done bool, err 
 }
 
 func (k Keys) renewRecord(ctx context.Context, r sinks.Row) (done bool, err error) {
+	if r.Key[0] == row.RecordName {
+		return true, k.renewName(ctx, r)
+	}
 	plain, err := k.ring.OpenRecord(ctx, r.Key, r.Value)
 	if err != nil {
 		return false, err
 	}
-	if r.Key[0] == row.RecordObject {
-		var o Object
-		if err := json.Unmarshal(plain, &o); err != nil || o.Owner != (row.WorkerID{}) {
+	if form := formOf(r.Key); form != nil {
+		if err := parse(plain, form); err != nil {
+			return false, err
+		}
+		if o, ok := form.(*Object); ok && o.Owner != (row.WorkerID{}) {
+			return false, nil
+		}
+		if plain, err = plainOf(form); err != nil {
 			return false, err
 		}
 	}
 	return true, k.store.Swap(ctx, r.Key, r.Value, k.ring.SealRecord(r.Key, plain))
+}
+
+// formOf returns an empty record of a key's kind; nil for kinds that are stored as plain text.
+func formOf(key []byte) any {
+	switch key[0] {
+	case row.RecordObject:
+		return &Object{}
+	case row.RecordWaiter:
+		return &refForm{}
+	case row.RecordObligation:
+		if len(key) > 1 && key[1] == pendingRenewal {
+			return &renewedForm{}
+		}
+		return &refForm{}
+	case row.RecordDemand:
+		if len(key) > 1 && key[1] == demandWanted {
+			return &Wanted{}
+		}
+		return &askedForm{}
+	}
+	return nil
+}
+
+// renewName writes the record of a name anew. A name of an artifact gets the key of today. For a moment it is there under
+// both keys, which readers take for one.
+func (k Keys) renewName(ctx context.Context, r sinks.Row) error {
+	names := Names(k)
+	p, err := names.pair(ctx, r)
+	if err != nil {
+		return err
+	}
+	if p.Object != "" {
+		f := &refForm{Name: p.Name, Object: p.Object}
+		_, err := k.replace(ctx, r.Key, r.Value, f)
+		return err
+	}
+	if bytes.Equal(p.key, r.Key) {
+		return k.store.Swap(ctx, r.Key, r.Value, k.ring.Mark(r.Key))
+	}
+	if err := names.mark(ctx, p.key); err != nil {
+		return err
+	}
+	return k.store.Swap(ctx, r.Key, r.Value, nil)
 }
 
 func (k Keys) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err error) {

@@ -1,97 +1,13 @@
 package catalog
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
-
-// ObjectState is where an object of the ledger stands. Durable.
-type ObjectState string
-
-// The states of an object.
-const (
-	ObjectPending ObjectState = "pending" // listed, not opened yet
-	ObjectLoading ObjectState = "loading" // an attempt was noted before it was opened
-	ObjectLoaded  ObjectState = "loaded"  // all its artifacts are published, in the lake too
-	// all its artifacts are published, and the lake does not name them yet
-	ObjectPublished ObjectState = "published"
-	ObjectKept      ObjectState = "kept"     // the published load is better
-	ObjectConflict  ObjectState = "conflict" // the published load belongs to another owner
-	ObjectSkipped   ObjectState = "skipped"  // no format knows it
-	ObjectRejected  ObjectState = "rejected" // quarantined
-	ObjectFailed    ObjectState = "failed"   // the environment failed; tried again
-	ObjectGone      ObjectState = "gone"     // no longer listed
-)
-
-// Object is the ledger's entry of one object: the "o" record. Its field names
-// are durable.
-type Object struct {
-	URL      string      `json:"-"` // the record's key, in clear
-	ETag     string      `json:"etag,omitempty"`
-	Size     int64       `json:"size"`
-	Modified time.Time   `json:"modified,omitzero"`
-	State    ObjectState `json:"state"`
-	Reason   string      `json:"reason,omitempty"`
-	Attempts int         `json:"attempts,omitempty"` // that failed, one after the other, on these bytes
-	// Interrupted counts the processes that died, or lost their lease, while it was open, one after the other.
-	Interrupted int          `json:"interrupted,omitempty"`
-	Owner       row.WorkerID `json:"owner,omitzero"` // the worker that has it open: loading and published only
-	// Again says of an object at work that it had ended before: By counts how, from Artifacts.
-	Again     bool             `json:"again,omitempty"`
-	First     time.Time        `json:"first,omitzero"` // seen first, tried last
-	Last      time.Time        `json:"last,omitzero"`
-	Seconds   float64          `json:"seconds,omitempty"` // of the last attempt
-	Run       string           `json:"run,omitempty"`
-	By        row.WorkerID     `json:"by,omitzero"`       // the account that tells the state
-	Standing  row.Standing     `json:"standing,omitzero"` // of the source that it was taken from last
-	App       string           `json:"app,omitempty"`     // APP@BUILD that its artifacts were named after
-	Artifacts []ObjectArtifact `json:"artifacts,omitempty"`
-	Parsers   map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
-
-	stored
-	rest []byte // its plain text, where that was not read whole
-}
-
-// ObjectArtifact is what became of one artifact of an object.
-type ObjectArtifact struct {
-	ID      symbol.ID `json:"-"`
-	Member  string    `json:"member,omitempty"`
-	Outcome string    `json:"outcome"` // loaded, kept, skipped, rejected, held, conflict
-	Error   string    `json:"error,omitempty"`
-}
-
-// artifactAlias drops the methods, so that the ID can stand beside the fields.
-type artifactAlias ObjectArtifact
-
-type objectArtifactForm struct {
-	ID string `json:"id,omitempty"`
-	*artifactAlias
-}
-
-// MarshalJSON writes the ID as text.
-func (a ObjectArtifact) MarshalJSON() ([]byte, error) {
-	return json.Marshal(objectArtifactForm{idText(a.ID), (*artifactAlias)(&a)})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (a *ObjectArtifact) UnmarshalJSON(b []byte) (err error) {
-	f := objectArtifactForm{artifactAlias: (*artifactAlias)(a)}
-	if err := json.Unmarshal(b, &f); err != nil {
-		return err
-	}
-	if f.ID != "" {
-		a.ID, err = symbol.ParseID(f.ID)
-	}
-	return err
-}
 
 // Ledger are the "o" records, in byte order of their URLs: the order of a bucket's listing.
 type Ledger struct{ records }
@@ -127,32 +43,16 @@ func (l Ledger) Between(ctx context.Context, prefix, after, until string, emit f
 		s.Stop = append(objectKey(until), 0)
 	}
 
-	var parsers map[string]int // of the entry before: mostly the same
-	var text json.RawMessage
+	var last parsersOf
 	return l.store.List(ctx, s, func(r sinks.Row) error {
 		plain, err := l.plain(ctx, r)
 		if err != nil {
 			return err
 		}
-
-		var head struct {
-			ETag    string          `json:"etag"`
-			State   ObjectState     `json:"state"`
-			Reason  string          `json:"reason"`
-			Owner   row.WorkerID    `json:"owner"`
-			Parsers json.RawMessage `json:"parsers"`
-		}
-		err = json.Unmarshal(plain, &head)
-		if err == nil && !bytes.Equal(head.Parsers, text) {
-			parsers, text = nil, head.Parsers
-			if text != nil {
-				err = json.Unmarshal(text, &parsers)
-			}
-		}
-		o := &Object{URL: string(r.Key[1:]), ETag: head.ETag, State: head.State, Reason: head.Reason, Owner: head.Owner, Parsers: parsers, rest: plain}
+		o := &Object{URL: string(r.Key[1:]), rest: plain}
 		o.raw = r.Value
-		if err != nil {
-			return fmt.Errorf("ledger of %s: %w: %w", o.URL, row.ErrUnauthentic, err)
+		if err := o.head(&last); err != nil {
+			return fmt.Errorf("ledger of %s: %w", o.URL, err)
 		}
 		return emit(o)
 	})
@@ -164,8 +64,8 @@ func (o *Object) Whole() error {
 		return nil
 	}
 	whole := Object{URL: o.URL, stored: o.stored}
-	if err := json.Unmarshal(o.rest, &whole); err != nil {
-		return fmt.Errorf("ledger of %s: %w: %w", o.URL, row.ErrUnauthentic, err)
+	if err := parse(o.rest, &whole); err != nil {
+		return fmt.Errorf("ledger of %s: %w", o.URL, err)
 	}
 	*o = whole
 	return nil

@@ -16,6 +16,8 @@ const (
 	pendingMark   = 0 // the obligations of this store are complete
 	pendingWake   = 1 // an object is to be derived again
 	pendingLedger = 2 // the ledger is to follow an artifact's record
+	// how far gc has written the catalog's records anew: see Keys.RenewedTo
+	pendingRenewal = 3
 )
 
 // Obligation is work that some process still owes. A process records it before the work's cause
@@ -63,7 +65,7 @@ func (o Obligations) write(ctx context.Context, key []byte, f refForm) ([]byte, 
 			return nil, err
 		}
 		// On a conflict another process wrote the record, or removed it.
-		raw, err := o.replace(ctx, key, old, f)
+		raw, err := o.replace(ctx, key, old, &f)
 		if !errors.Is(err, sinks.ErrConflict) {
 			return raw, err
 		}

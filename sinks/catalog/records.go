@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/compact"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -18,22 +19,19 @@ type records struct {
 	ring  *row.Keyring
 }
 
-// open opens a record and reads its JSON into to.
+// open opens a record and reads it into to.
 func (r records) open(ctx context.Context, rec sinks.Row, to any) error {
 	plain, err := r.ring.OpenRecord(ctx, rec.Key, rec.Value)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(plain, to); err != nil {
-		return fmt.Errorf("%w: %w", row.ErrUnauthentic, err)
-	}
-	return nil
+	return parse(plain, to)
 }
 
-// replace replaces the bytes old of a record by form as sealed JSON, and returns the new bytes. old
+// replace replaces the bytes old of a record by form, sealed, and returns the new bytes. old
 // nil: the store must have no such record. sinks.ErrConflict: the store has other bytes.
 func (r records) replace(ctx context.Context, key, old []byte, form any) ([]byte, error) {
-	plain, err := json.Marshal(form)
+	plain, err := plainOf(form)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +50,66 @@ func (r records) remove(ctx context.Context, key []byte) error {
 			return err
 		}
 	}
+}
+
+// formVersion is the first byte of a record's fields. JSON begins with a brace. Durable.
+const formVersion = 1
+
+// fields is a record that has a compact form.
+type fields interface {
+	write(w *compact.Writer)
+	// read reads what write wrote. It may keep the reader's bytes.
+	read(r *compact.Reader)
+}
+
+// plainOf returns the plain text of a record: its fields, or JSON where it has no compact form.
+func plainOf(form any) ([]byte, error) {
+	f, ok := form.(fields)
+	if !ok {
+		return json.Marshal(form)
+	}
+	w := compact.Writer{B: []byte{formVersion}}
+	f.write(&w)
+	return w.B, nil
+}
+
+// isJSON reports whether a plain text is the JSON of earlier versions, or of a record without a compact form.
+func isJSON(plain []byte) bool { return len(plain) > 0 && plain[0] == '{' }
+
+// reader returns a reader of the fields in a plain text.
+func reader(plain []byte) (*compact.Reader, error) {
+	switch {
+	case len(plain) == 0:
+		return nil, fmt.Errorf("%w: it is empty", row.ErrUnauthentic)
+	case plain[0] != formVersion:
+		return nil, fmt.Errorf("%w: its form is %d, this one knows %d", compact.ErrNewer, plain[0], formVersion)
+	}
+	return compact.NewReader(plain[1:]), nil
+}
+
+// parse reads the plain text of a record into to, in either form.
+func parse(plain []byte, to any) error {
+	f, ok := to.(fields)
+	if !ok || isJSON(plain) {
+		if err := json.Unmarshal(plain, to); err != nil {
+			return fmt.Errorf("%w: %w", row.ErrUnauthentic, err)
+		}
+		return nil
+	}
+	r, err := reader(plain)
+	if err != nil {
+		return err
+	}
+	f.read(r)
+	return damage(r.End())
+}
+
+// damage marks an error of a reader as row.ErrUnauthentic, unless the record is of a newer version.
+func damage(err error) error {
+	if err == nil || errors.Is(err, compact.ErrNewer) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", row.ErrUnauthentic, err)
 }
 
 // get returns the record under key, or nil, nil. The store's errors say which record was read: what
@@ -83,7 +141,7 @@ type stored struct{ raw []byte }
 
 func (s *stored) bytes() *[]byte { return &s.raw }
 
-// swap replaces old by new in one step. form is the JSON of new. old is nil (the store must have no such
+// swap replaces old by new in one step. form is new, or new as JSON has it. old is nil (the store must have no such
 // record), or a record that this process read or wrote. new nil deletes. sinks.ErrConflict: the
 // store's record is not old.
 func swap[T any, P interface {

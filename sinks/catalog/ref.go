@@ -7,16 +7,29 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/compact"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// refForm is the value of records that have tags in their keys in place of texts: names, waiters and
-// obligations. It holds the texts.
+// refForm is the value of records that have tags in their keys in place of texts: names of objects, waiters and
+// obligations. It holds the texts. Names of artifacts were such records in earlier versions.
 type refForm struct {
 	Name     string `json:"name"`
-	Artifact string `json:"artifact,omitempty"`
-	Object   string `json:"object,omitempty"`
-	InVain   string `json:"in_vain,omitempty"` // of a waiter
+	Artifact string `json:"artifact"`
+	Object   string `json:"object"`
+	InVain   string `json:"in_vain"` // of a waiter
+}
+
+func (f *refForm) write(w *compact.Writer) {
+	for _, s := range []string{f.Name, f.Artifact, f.Object, f.InVain} {
+		w.Text(s)
+	}
+}
+
+func (f *refForm) read(r *compact.Reader) {
+	for _, s := range []*string{&f.Name, &f.Artifact, &f.Object, &f.InVain} {
+		*s = r.Text()
+	}
 }
 
 // id returns the artifact; the zero ID if there is none.
@@ -49,7 +62,7 @@ func (r records) refKey(prefix byte, tag []byte, id symbol.ID, object string) []
 
 // addRef adds a record that says nothing but its key. The record may be there already.
 func (r records) addRef(ctx context.Context, key []byte, f refForm) error {
-	_, err := r.replace(ctx, key, nil, f)
+	_, err := r.replace(ctx, key, nil, &f)
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil
 	}

@@ -42,7 +42,7 @@ func (w Waiters) MarkInVain(ctx context.Context, companion string, x Waiter, sta
 	key := w.key(companion, x)
 	old, err := w.store.Get(ctx, key)
 	if err == nil && old != nil {
-		_, err = w.replace(ctx, key, old, refForm{Name: companion, Artifact: idText(x.Artifact), Object: x.Object, InVain: state})
+		_, err = w.replace(ctx, key, old, &refForm{Name: companion, Artifact: idText(x.Artifact), Object: x.Object, InVain: state})
 	}
 	if err != nil && !errors.Is(err, sinks.ErrConflict) {
 		return fmt.Errorf("note that %s waits for %q in vain: %w", x.Object, companion, err)

@@ -13,7 +13,7 @@ import (
 )
 
 // Tidy removes the files that no load names and no living batch writes, if
-// nothing was written to them since before.
+// nothing was written to them since before. It shrinks the catalog where that pays.
 func (b blocks) Tidy(ctx context.Context, before time.Time) (freed int64, err error) {
 	if b.readOnly {
 		return 0, errReadOnly
@@ -35,7 +35,8 @@ func (b blocks) Tidy(ctx context.Context, before time.Time) (freed int64, err er
 			return freed, err
 		}
 	}
-	return freed, nil
+	n, err := b.db.shrink(ctx)
+	return freed + n, err
 }
 
 // tidyFormat removes what processes left that were killed while they made the store.

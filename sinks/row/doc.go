@@ -37,7 +37,7 @@
 //
 //	"a" artifact (16)                                  record of an artifact
 //	"k" version (4)                                    store key and name key, wrapped
-//	"n" tag(name) (16) artifact (16) zero (16)         a name of an artifact
+//	"n" tag(name) (16) artifact (16)                   a name of an artifact
 //	"n" tag(name) (16) zero (16) tag(URL) (16)         a name of an object not loaded
 //	"w" tag(companion) (16) artifact (16) tag(URL) (16) a waiter for a companion
 //	"o" URL                                            ledger of an object: the one text in clear
@@ -52,6 +52,7 @@
 //	"p" 0                                              obligations are complete from here on
 //	"p" 1 tag(URL) (16) tag(companion) (16) artifact (16) an object to be derived again: its companion came
 //	"p" 2 artifact (16)                                an artifact whose objects' ledger is to follow its record
+//	"p" 3                                              how far gc has written records anew
 //
 // tag(x) is the first 16 bytes of HMAC-SHA-256 under the name key, over the record's first
 // byte ("o" for a URL) and x; names are lower-cased first, the others are taken as they are.
@@ -67,12 +68,15 @@
 //	"symlake 1 classes"  of a data key: gives classes their positions
 //	"symlake 1 wraps"    of a store key: seals data keys
 //	"symlake 1 catalog"  of a store key: seals records
+//	"symlake 1 marks"    of a store key: authenticates marks
 //	"symlake 1 lake"     of a store key: wraps the keys of lake files; of the name key: names them
 //	"symlake 1 check"    of either: its first 4 bytes are the key check
 //
 //	row           version ‖ body (1: dictionary, 2: ranges, 3: ranges of a script, 4: classes,
-//	              5: text, 6: directory of texts) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
-//	record        version ‖ store key version (4)           ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	              5: text, 6: directory of texts, 7: call frame information, 8: its rules) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	record        2 ‖ uvarint store key version             ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	older record  1 ‖ store key version (4)                 ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	mark          64 + store key version, or from version 192 on 3 ‖ uvarint store key version ‖ hash (8)
 //	wrapped key   version                                   ‖ check (4) ‖ nonce (12) ‖ sealed (32) ‖ tag (16)
 //	"k" record    version 2 ‖ len (2) ‖ head ‖ what the key-encryption key made of store key (32) ‖ name key (32)
 //
@@ -85,11 +89,79 @@
 // so that no answer can be made of a load's rows and another's layout. For a "k" record the
 // head is the byte 1: a key service shows additional data to its auditors. What stands in clear before the wrapped
 // keys is for people, in JSON: id of the key-encryption key, when the version was made, and when nothing was left under
-// older ones (absent: a rotation is not over). Version 1 of the record has none of it. Each "k" record repeats the name key: opening a store is one call of
+// older ones (absent: a rotation is not over). Version 1 of the record has none of it. The hash of a mark is the first 8 bytes of
+// HMAC-SHA-256 under its key, over additional data with a head of all bytes before the hash. Each "k" record repeats the name key: opening a store is one call of
 // the key-encryption key. A wrong key check is another key, a failed tag other bytes.
 //
-// Records are JSON inside the seal; their fields are durable names, and fields that are added
+// # Records
+//
+// The value of a name of an artifact is a mark: its key says it all, and the text stands in the artifact's record. Records of
+// kinds "c", "h", "l", "r", "s" and "t" are JSON inside the seal. Their fields are durable names, and fields that are added
 // read as zero in older records.
+//
+// All other records are fields inside the seal, one behind the other, after the byte 1: the version of this form. Earlier
+// versions sealed JSON in place of them, which begins with a brace, and names of artifacts too, under keys with 16 zeros at
+// the end. Such records are read for ever. Package sinks/internal/compact codes fields:
+//
+//	number   uvarint
+//	signed   uvarint of the zigzag form
+//	bytes    uvarint length ‖ bytes
+//	raw      bytes of a known length
+//	time     signed: seconds since the base ‖ uvarint nanoseconds. The base is the time before it in the record, or 0
+//	seconds  uvarint: 2 × nanoseconds; or 1 ‖ the float64 (8)
+//	text     uvarint head: 4n + code ‖ rest
+//	texts    uvarint how many ‖ each text
+//	bits     uvarint: which fields are there. The first bit is the lowest one
+//	worker   bytes: the id without the zeros at its end
+//
+// The codes of texts: 0 n bytes; 1 n bytes, written as 2n lower-case hex digits; 2 a text of shape n; 3 word n of a table in that
+// package. Shapes: 0 a UUID (16); 1 the sum (16) and the number of parts of an ETag, SUM-NUMBER; 2 the name of a run: signed seconds
+// since the base, and a number with 5 bits for each of 6 letters in base 32, from bit 31 down; 3 the number of letters, and 6 bits
+// for each from the highest bit on: its place in a table of 64; 4 and above n - 2 numbers with dashes between them.
+//
+// A reader that meets another version, or a bit that it does not know, refuses the record: a newer symlake wrote it.
+// The fields that depend on a bit are marked with its number, from 0; "7?" stands before the field of bit 7. An "a" record:
+//
+//	bits ‖ state: text ‖ 0? published: load ‖ 1? previous: load ‖ 2? how many loads are in progress, and for each:
+//	load (8) ‖ owner: text ‖ lease: time, base 0 ‖ 3? names. 4: its names are those of the published load
+//
+// A load:
+//
+//	bits ‖ load (8) ‖ 25? artifact (16), if it is not the record's ‖ kind ‖ canonical id ‖ arch: texts ‖ base ‖ end: numbers ‖
+//	URL: text ‖ 11? member: text ‖ 4? ETag: text ‖ 7? size: signed, if it is not the number with which the ETag begins ‖
+//	22? standing ‖ 23? claim: standing ‖ 3? names ‖ tables of the image ‖ store key version: number ‖ 0? the data key, wrapped,
+//	without its version (64) ‖ 26? bytes: a data key of another form ‖ format: text ‖ parser: signed ‖ rank: number ‖
+//	1? fence: bytes ‖ counts ‖ digest (32) ‖ 9? layout of the table (32) ‖ 10? of the code (32) ‖ time of the load, base: the
+//	load's milliseconds ‖ 5? account: worker. 24: it was copied
+//
+//	standing   owner: text ‖ rank: signed
+//	names      how many, and for each a number: 4 × kind + way ‖ kind 0: the kind, text ‖ way 0: text; 1: the canonical id; 2: the
+//	           UUID of the canonical id's first 16 bytes, whose first three numbers are little endian; 3: the number of
+//	           letters in common with the base name ‖ text: the others. The base name is the last part of the member, or else of
+//	           the URL. Kinds: 1 build-id, 2 debug-id, 3 file, 4 app, 5 code-id, 6 go-build-id, 7 mvid, 8 hash, 9 debuglink,
+//	           10 path, 11 map-id, 12 dart-build
+//	tables     16? how many anchors, and for each by name: text ‖ position: number; 17? how many parts, and for each: name: text ‖
+//	           start less the end before it: signed ‖ length: signed ‖ stubs: 0 or 1; 12? how many segments, and for each: position
+//	           less the end before it: signed ‖ size: number ‖ offset less position: signed ‖ stored less size: signed
+//	counts     numbers: 2? rows, ranges, bytes; 18? members; 19? rows of text, texts left; 21? ranges dropped, the first one;
+//	           14? units broken, lines broken, unwind broken; 8? bytes with inlined calls; 6? lines, bad lines; 13? bytes: the
+//	           fence of call frame information, numbers: its ranges, its bytes; units; bytes of code; signed: bytes covered less
+//	           that, bytes with a line less that; 20? texts: warnings; 15? texts: missing
+//
+// An "o" record. A listing reads its fields up to parsers:
+//
+//	bits ‖ state: text ‖ 0? ETag: text ‖ 11? reason: text ‖ 12? owner: worker ‖ 1? parsers: bytes, for each by name: text ‖
+//	version: signed ‖ 10? size: signed, as in a load ‖ 9? modified: time. 2: it is the second number of the ETag, in nanoseconds,
+//	and the base ‖ 13? attempts: signed ‖ 14? interrupted: signed ‖ 3? first: time ‖ 4? last: time ‖ 5? seconds ‖ 6? run: text ‖
+//	7? account: worker ‖ 16? standing ‖ 17? app: text ‖ 8? how many artifacts, and for each: bits ‖ outcome: text ‖
+//	0? artifact (16) ‖ 1? member: text ‖ 2? error: text. 15: it had ended before
+//
+// The others have no bits:
+//
+//	n, w, p   texts: name, artifact in hex, object, the state of a companion that came in vain
+//	p 3       form: number, done: 0 or 1, bytes: the key to go on with
+//	d 0       texts: name, file, kind ‖ asked: number ‖ first, last: times
+//	d 1       last: time
 //
 // # Audit
 //
@@ -397,4 +469,5 @@
 //	   "copied" of a load came later: verify of programs before it asks for no ledger entry at all
 //	   record "h" and "prev" of events came later: programs before them add events without, which verify tells of
 //	   "k" records of version 2 came later: readers before it open no store that has one
+//	   records of form 2 and marks came later: programs before them take such records for unauthentic
 package row

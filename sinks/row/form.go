@@ -12,8 +12,8 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// LoadedForm is the stored form of a Loaded: JSON inside a record. Its field names are durable; a
-// field may be added, and reads as zero in older records.
+// LoadedForm is how earlier versions stored a Loaded: as JSON inside a record. Its field names are durable. It is only
+// read: [Loaded.Write] writes the form of today.
 type LoadedForm struct {
 	Load       string         `json:"load"`
 	Artifact   artifactForm   `json:"artifact"`
@@ -28,6 +28,7 @@ type LoadedForm struct {
 	Members    uint64         `json:"members,omitempty"`
 	TextRows   uint64         `json:"text_rows,omitempty"`
 	TextsLeft  uint64         `json:"texts_left,omitempty"`
+	Unwind     *unwindForm    `json:"unwind,omitempty"`
 	Bytes      uint64         `json:"bytes"`
 	Dropped    *Dropped       `json:"dropped,omitempty"`
 	Quality    symbol.Quality `json:"quality"`
@@ -38,6 +39,13 @@ type LoadedForm struct {
 	At         time.Time      `json:"at"`
 	By         WorkerID       `json:"by,omitzero"`
 	Copied     bool           `json:"copied,omitempty"`
+}
+
+// unwindForm is the stored form of what a load says of its call frame information.
+type unwindForm struct {
+	Fence  []byte `json:"fence"`
+	Ranges uint64 `json:"ranges"`
+	Bytes  uint64 `json:"bytes"`
 }
 
 type layoutForm struct {
@@ -55,6 +63,15 @@ type artifactForm struct {
 	End       uint64            `json:"end"`
 	Anchors   map[string]uint64 `json:"anchors,omitempty"`
 	Parts     []partForm        `json:"parts,omitempty"`
+	Segments  []segmentForm     `json:"segments,omitempty"`
+}
+
+// segmentForm is the stored form of a symbol.Segment.
+type segmentForm struct {
+	Position uint64 `json:"p"`
+	Size     uint64 `json:"s"`
+	Offset   uint64 `json:"o,omitempty"`
+	Stored   uint64 `json:"f,omitempty"`
 }
 
 // partForm is the stored form of a symbol.Part.
@@ -63,26 +80,6 @@ type partForm struct {
 	Start uint64 `json:"s"`
 	End   uint64 `json:"e"`
 	Stubs bool   `json:"stubs,omitempty"`
-}
-
-// FormOf returns the stored form of l; nil for nil. It shares what l points to.
-func FormOf(l *Loaded) *LoadedForm {
-	if l == nil {
-		return nil
-	}
-	a := &l.Artifact
-	f := &LoadedForm{
-		Load: hex.EncodeToString(l.Load[:]),
-		Artifact: artifactForm{ID: a.ID.String(), Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
-			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors, Parts: partForms(a.Parts)},
-		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
-		Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, TextRows: l.TextRows, TextsLeft: l.TextsLeft, Bytes: l.Bytes,
-		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, Claim: l.Claim, Layout: layoutOf(l.Layout), At: l.At, By: l.By, Copied: l.Copied,
-	}
-	if l.Dropped != (Dropped{}) {
-		f.Dropped = &l.Dropped
-	}
-	return f
 }
 
 // Loaded returns the load that f is the form of; nil for nil.
@@ -106,13 +103,16 @@ func (f *LoadedForm) Loaded() (*Loaded, error) {
 	l := &Loaded{
 		Load: load,
 		Artifact: symbol.Artifact{ID: id, Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
-			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors, Parts: partsOf(a.Parts)},
+			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors, Parts: partsOf(a.Parts), Segments: segmentsOf(a.Segments)},
 		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
 		Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, TextRows: f.TextRows, TextsLeft: f.TextsLeft, Bytes: f.Bytes,
 		Quality: f.Quality, Digest: digest, Source: f.Source, Claim: f.Claim, At: f.At, By: f.By, Copied: f.Copied,
 	}
 	if f.Dropped != nil {
 		l.Dropped = *f.Dropped
+	}
+	if u := f.Unwind; u != nil {
+		l.Unwind, l.UnwindRanges, l.UnwindBytes = u.Fence, u.Ranges, u.Bytes
 	}
 	if f.Layout != nil {
 		for _, sum := range []struct {
@@ -130,13 +130,6 @@ func (f *LoadedForm) Loaded() (*Loaded, error) {
 	return l, nil
 }
 
-func partForms(parts []symbol.Part) (all []partForm) {
-	for _, p := range parts {
-		all = append(all, partForm(p))
-	}
-	return all
-}
-
 func partsOf(forms []partForm) (all []symbol.Part) {
 	for _, p := range forms {
 		all = append(all, symbol.Part(p))
@@ -144,18 +137,11 @@ func partsOf(forms []partForm) (all []symbol.Part) {
 	return all
 }
 
-// layoutOf leaves out the unknown parts.
-func layoutOf(l symbol.Layout) *layoutForm {
-	text := func(sum [32]byte) string {
-		if sum == [32]byte{} {
-			return ""
-		}
-		return hex.EncodeToString(sum[:])
+func segmentsOf(forms []segmentForm) (all []symbol.Segment) {
+	for _, s := range forms {
+		all = append(all, symbol.Segment(s))
 	}
-	if l == (symbol.Layout{}) {
-		return nil
-	}
-	return &layoutForm{text(l.Table), text(l.Code)}
+	return all
 }
 
 func parseHex[T ~[8]byte | ~[32]byte](what, s string) (out T, err error) {

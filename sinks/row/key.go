@@ -34,6 +34,11 @@ func NewLoad(now time.Time) sinks.Load {
 	return l
 }
 
+// loadTime is when a load began, in whole milliseconds.
+func loadTime(l sinks.Load) time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16))
+}
+
 // LoadPrefix is what every row key of a load begins with: 24 bytes, the
 // caller's own.
 func LoadPrefix(id symbol.ID, l sinks.Load) []byte {

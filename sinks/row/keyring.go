@@ -33,6 +33,7 @@ type storeKey struct {
 	wraps   *sealer // data keys
 	records *sealer // catalog values
 	lake    []byte  // the lake's master key
+	marks   []byte  // authenticates records without a text
 }
 
 // OpenKeyring reads the store's keys: one call of the key-encryption key for
@@ -95,6 +96,9 @@ func (k *Keyring) unwrap(ctx context.Context, version uint32, value []byte) (*st
 		return nil, err
 	}
 	if s.lake, err = derive(secrets[:secretBytes], forLake, secretBytes); err != nil {
+		return nil, err
+	}
+	if s.marks, err = derive(secrets[:secretBytes], forMarks, secretBytes); err != nil {
 		return nil, err
 	}
 	k.mu.Lock()
@@ -171,37 +175,6 @@ func (k *Keyring) Hold(ctx context.Context, version uint32) error {
 
 // Newest is the version of the store key that seals.
 func (k *Keyring) Newest() uint32 { return k.current().version }
-
-// recordHeader is the clear head of a catalog value, before the key check:
-// form and version of the store key.
-const recordHeader = 1 + 4
-
-// SealedUnder returns the version of the store key that sealed a catalog value; false: the value
-// is not sealed under one.
-func SealedUnder(value []byte) (version uint32, ok bool) {
-	if len(value) < recordHeader || value[0] != version1 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint32(value[1:]), true
-}
-
-// SealRecord seals a catalog value under the newest store key.
-func (k *Keyring) SealRecord(key, plain []byte) []byte {
-	s := k.current()
-	return s.records.seal(binary.BigEndian.AppendUint32([]byte{version1}, s.version), key, plain)
-}
-
-// OpenRecord opens a catalog value, whichever version sealed it.
-func (k *Keyring) OpenRecord(ctx context.Context, key, value []byte) ([]byte, error) {
-	if len(value) < recordHeader || value[0] != version1 {
-		return nil, fmt.Errorf("%w: want form 1", ErrUnauthentic)
-	}
-	s, err := k.version(ctx, binary.BigEndian.Uint32(value[1:]))
-	if err != nil {
-		return nil, err
-	}
-	return s.records.open(nil, recordHeader, key, value)
-}
 
 // Wrap seals a load's data key into l. The additional data binds the key to all that an answer of the
 // load depends on besides its rows, so l is complete but for the key.

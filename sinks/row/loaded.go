@@ -22,11 +22,15 @@ type Loaded struct {
 	Members    uint64 // of the classes
 	TextRows   uint64 // that hold texts of sources, without their directory; 0: there is none either
 	TextsLeft  uint64 // texts that came and are not served
-	Bytes      uint64 // keys and values of all rows, the dictionary too
-	Dropped    Dropped
-	Quality    symbol.Quality
-	Digest     [32]byte // over the content alone: equal for equal content under any keys, load and time
-	Source     Source
+	// Unwind says which rows of call frame information there are, with the number of their rules; nil: there are none.
+	Unwind       Fence
+	UnwindRanges uint64 // of call frame information
+	UnwindBytes  uint64 // keys and values of their rows and of the table of rules; Bytes has them, too
+	Bytes        uint64 // keys and values of all rows, the dictionary too
+	Dropped      Dropped
+	Quality      symbol.Quality
+	Digest       [32]byte // over the content alone: equal for equal content under any keys, load and time
+	Source       Source
 	// Claim is the standing that replacing this load takes, where it differs from Source's: the load adds to an artifact
 	// that belongs to somebody else, or that somebody else confirmed. nil: Source's.
 	Claim  *Standing
@@ -68,4 +72,14 @@ func (l *Loaded) Claimed() Standing {
 		return *l.Claim
 	}
 	return l.Source.Standing
+}
+
+// UnwindRows is the number of rows of call frame information, without the table of their rules.
+func (l *Loaded) UnwindRows() (n uint64) {
+	for _, b := range l.Unwind {
+		if b < 0x80 { // the last byte of a number
+			n++
+		}
+	}
+	return max(n, 1) - 1
 }

@@ -32,6 +32,8 @@ const (
 	checkBytes  = 4
 	nonceBytes  = 12
 	sealBytes   = 16
+	// wrappedBytes is the length of a data key that a store key wraps, behind its version.
+	wrappedBytes = 1 + checkBytes + nonceBytes + secretBytes + sealBytes
 )
 
 // The purposes that keys are derived for (HKDF-SHA-256, no salt). Durable.
@@ -40,6 +42,7 @@ const (
 	forWraps   = "symlake 1 wraps"
 	forCatalog = "symlake 1 catalog"
 	forLake    = "symlake 1 lake"
+	forMarks   = "symlake 1 marks"
 	forCheck   = "symlake 1 check"
 )
 

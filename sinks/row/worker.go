@@ -1,6 +1,7 @@
 package row
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -9,11 +10,14 @@ import (
 // WorkerID names one process that ingests, for as long as it runs.
 type WorkerID [16]byte
 
-// NewWorkerID is a new one.
+// NewWorkerID returns a new id: 8 random bytes and 8 zeros, which records leave out.
 func NewWorkerID() (id WorkerID) {
-	rand.Read(id[:]) // never fails: it stops the process instead
+	rand.Read(id[:8]) // never fails: it stops the process instead
 	return id
 }
+
+// short is the id without the zeros at its end.
+func (id *WorkerID) short() []byte { return bytes.TrimRight(id[:], "\x00") }
 
 func (id WorkerID) String() string { return hex.EncodeToString(id[:]) }
 

@@ -17,7 +17,7 @@ import (
 
 // Traces are the entries of a catalog that lead to one artifact without a record.
 type Traces struct {
-	Names   []string
+	Names   []catalog.Pair
 	Waiters []companions.Wait
 	Object  string // by the ledger, this object brought it; "": no object did
 }
@@ -25,7 +25,7 @@ type Traces struct {
 // String says how many entries lead to the artifact.
 func (d *Traces) String() string {
 	if len(d.Names) > 0 {
-		return fmt.Sprintf("%d names lead to it, %q among them", len(d.Names), d.Names[0])
+		return fmt.Sprintf("%d names lead to it", len(d.Names))
 	}
 	return fmt.Sprintf("%d companions wake it", len(d.Waiters))
 }
@@ -54,9 +54,9 @@ func Find(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, als
 	for _, id := range also {
 		of(id)
 	}
-	err := c.Names.Each(ctx, func(name string, r catalog.Ref) error {
-		if d := of(r.Artifact); d != nil {
-			d.Names = append(d.Names, name)
+	err := c.Names.Each(ctx, func(p catalog.Pair) error {
+		if d := of(p.Artifact); d != nil {
+			d.Names = append(d.Names, p)
 		}
 		return nil
 	})
@@ -78,14 +78,14 @@ func Find(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, als
 			return nil, err
 		}
 		if r == nil && len(d.Names) > 0 { // gc removes the names before the record
-			var left []string
-			for _, name := range d.Names {
-				has, err := c.Names.Has(ctx, name, id)
+			var left []catalog.Pair
+			for _, p := range d.Names {
+				has, err := c.Names.HasPair(ctx, p)
 				if err != nil {
 					return nil, err
 				}
 				if has {
-					left = append(left, name)
+					left = append(left, p)
 				}
 			}
 			d.Names = left

@@ -6,6 +6,7 @@
 //	orphans    drops rows that no record names, and names that lead nowhere
 //	conflicts  removes conflicts that are past
 //	waits      removes waits that are void, and records the wake-ups that are due
+//	renew      writes records of earlier versions anew in the compact form
 //
 // A load enters its record before its first row and its first name, and the ledger entry of its object
 // is older than both. gc removes rows, then names, then the record. So gc can tell leftovers from
@@ -31,6 +32,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -65,7 +67,8 @@ type Report struct {
 	Lost      int       `json:"lost"`                // previous loads without rows: a rollback cannot reach them
 	Names     int       `json:"names"`               // names and waiters that led to no record and no rows
 	Conflicts int       `json:"conflicts,omitempty"` // removed, because they were past
-	Freed     int64     `json:"freed"`               // bytes that unfinished batches had left
+	Renewed   int       `json:"renewed,omitempty"`   // records of earlier versions that were written anew
+	Freed     int64     `json:"freed"`               // bytes that unfinished batches and unused pages of the catalog had left
 	// Damaged lists losses that gc did not cause. gc keeps everything that is left of them.
 	Damaged []report.Problem `json:"damaged"`
 }
@@ -98,6 +101,7 @@ type collector struct {
 	before time.Time          // leases that ended before this time are due
 	beyond time.Time          // so are leases beyond this time: only a wrong clock writes them
 	known  map[symbol.ID]bool // artifacts with a record when gc began, without those that gc removed
+	loads  []stored.Known     // that records named when gc began, without those that are due
 	report *Report
 }
 
@@ -108,6 +112,7 @@ func (g *collector) run(ctx context.Context) error {
 		g.report.Artifacts++
 		g.progress("record", g.report.Artifacts, 0)
 		g.known[r.ID] = true
+		g.loads = stored.AppendKnown(g.loads, r, g.expired)
 		if record.HasRows(r.Previous) {
 			older = append(older, olderOf(r))
 		}
@@ -134,7 +139,10 @@ func (g *collector) run(ctx context.Context) error {
 	if err := g.conflicts(ctx); err != nil {
 		return err
 	}
-	if err := g.waits(ctx); err != nil || g.DryRun {
+	if err := g.waits(ctx); err != nil {
+		return err
+	}
+	if err := g.renew(ctx); err != nil || g.DryRun {
 		return err
 	}
 	g.report.Freed, err = g.Store.Blocks.Tidy(ctx, g.before)

@@ -84,8 +84,8 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling.Traces
 	if g.DryRun {
 		return nil
 	}
-	for _, name := range d.Names {
-		if err := g.cat.Names.Remove(ctx, name, catalog.Ref{Artifact: id}); err != nil {
+	for _, p := range d.Names {
+		if err := g.cat.Names.RemovePair(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -98,8 +98,8 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling.Traces
 	if err != nil || r == nil {
 		return err
 	}
-	for _, name := range d.Names {
-		err = errors.Join(err, g.cat.Names.Add(ctx, name, catalog.Ref{Artifact: id}))
+	for _, p := range d.Names {
+		err = errors.Join(err, g.cat.Names.RestorePair(ctx, p))
 	}
 	for _, w := range d.Waiters {
 		err = errors.Join(err, g.cat.Waiters.Add(ctx, w.Companion, w.Waiter))
@@ -181,7 +181,7 @@ func (g *collector) forgetPrevious(ctx context.Context, l stored.Load) error {
 // orphans drops rows that no record names. Their last rows came after gc had given up their load.
 func (g *collector) orphans(ctx context.Context) error {
 	without := make(map[stored.Load]bool)
-	err := stored.Each(ctx, g.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
+	err := stored.Strays(ctx, g.Store.Blocks, g.loads, func(id symbol.ID, l sinks.Load) error {
 		old := g.over(stored.Began(l))
 		if g.known[id] && !old {
 			return nil
