@@ -124,6 +124,15 @@ var scenarios = []scenario{
 			w.run()
 			w.put("x/part.dwp", "FAKE\nid "+idB+"\nf 8 16 part 2\n")
 		}, check: func(w *world) { w.answers(idA, 8, "part:2") }},
+	{name: "image in a later run", act: ingestAll,
+		setup: func(w *world) {
+			w.put("x/a.debug", "FAKE\nid "+idA+"\nf 0 8 main 1\nulost\n")
+			w.run()
+			w.put("z/a.so", "FAKE\nid "+idA+"\nrank 3\nf 0 8 main 0\nu 0 4 8\nu 4 8 16\n")
+		}, check: func(w *world) {
+			w.answers(idA, 0, "main:1")
+			w.hasUnwind(idA, 4, "16")
+		}},
 	{name: "companion that is a build", act: ingestAll,
 		setup: func(w *world) {
 			w.put("x/a.so", "FAKE\nid "+idA+"\nneed build-id:"+idB+" sub/b.so\nf 0 8 main 1\n")

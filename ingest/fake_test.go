@@ -36,6 +36,7 @@ import (
 //	id HEX | rank N | file NAME | companion ID | need ID NAME
 //	f START END FUNCTION [LINE] | part | broken | fail | table TEXT | code TEXT
 //
+// What begins with "u" is call frame information, see fakeUnwind.
 // need appends the wanted file's functions, or notes it as missing; by its name alone with the word "name" as ID.
 func fake(version int) *formats.Format {
 	return &formats.Format{Name: "fake", Version: version,
@@ -141,6 +142,7 @@ func openFake(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 		}
 		return q, nil
 	}
+	fakeUnwind(in, &a, obj, string(text))
 	obj.Artifacts = []formats.Artifact{a}
 	return obj, nil
 }
@@ -230,8 +232,11 @@ func zipped(t *testing.T, pairs ...string) string {
 	return b.String()
 }
 
+// run is one ingest, a millisecond after the one before: a load is named by its millisecond and 16 random bits, so that
+// two of one instant have the same name once in 65,536.
 func (w *world) run() *report.Report {
 	w.t.Helper()
+	w.now = w.now.Add(time.Millisecond)
 	r, err := Run(w.t.Context(), []discover.Source{w.src}, w.o)
 	if err != nil {
 		w.t.Fatal(err)

@@ -78,7 +78,7 @@ func newJob(o Options) *job {
 		Tally: j.tally, Who: o.Owner, Now: o.Now, Shards: o.Shards, Force: o.Force, MinQuality: o.MinQuality, DryRun: o.DryRun, Ended: j.countEnded}
 
 	b := build.Builder{Opener: o.opener(), Formats: o.Formats, Catalog: j.cat, Keyring: o.Keyring, Waits: j.waits, Publisher: j.publisher, Tally: j.tally,
-		Names: o.Names, Account: account, Now: o.Now, Force: o.Force, DryRun: o.DryRun,
+		Names: o.Names, Account: account, Now: o.Now, Force: o.Force, DryRun: o.DryRun, NoUnwind: o.NoUnwind,
 		Workers: o.Workers, MemoryBytes: o.MemoryBytes, DiskBytes: o.DiskBytes, ObjectTime: o.ObjectTime, Started: j.report.Started}
 	if !o.Deadline.IsZero() {
 		left := o.Deadline.Sub(o.Now())

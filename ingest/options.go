@@ -50,6 +50,8 @@ type Options struct {
 	// its image: less than this share of the published load's cover, with or without lines (0: no load
 	// is held back).
 	MinQuality float64
+	// NoUnwind leaves call frame information out.
+	NoUnwind bool
 
 	Run string // id of this run, noted in the ledger
 	// Worker names this process in leases and accounts (zero: a new one).

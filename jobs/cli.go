@@ -38,7 +38,7 @@ func commands() []program.Command {
 		{Name: "lookup", Group: lookUp, Job: new(query.LookupJob), Help: "Print the frames at positions of an artifact."},
 		{Name: "artifacts", Group: lookUp, Job: new(artifactsJob), Help: "List what the store holds, or what was asked for and missing."},
 		{Name: "inspect", Group: lookUp, Job: new(inspectJob), Help: "Print the symbols in a file."},
-		{Name: "demangle", Group: lookUp, Job: new(query.DemangleJob), Help: "Print the readable form of C++, Rust and Swift names."},
+		{Name: "demangle", Group: lookUp, Job: new(query.DemangleJob), Help: "Print the readable form of C++ (Microsoft's too), Rust and Swift names."},
 		{Name: "serve", Group: lookUp, Job: query.NewServe(rpc.New), Help: "Answer over HTTP, with a page for browsers."},
 		{Name: "objects", Group: store, Job: new(objectsJob), Help: "List symbol files that runs met, with their state and the reason."},
 		{Name: "load", Group: store, Job: new(loadJob), Help: "Copy published loads from one store to another."},

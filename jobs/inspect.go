@@ -106,17 +106,47 @@ func (j inspectJob) artifact(p *workspace.Workspace, in *formats.Input, f *forma
 		return nil, err
 	}
 	out.Quality = wire.NewQuality(q)
+	if out.Unwind, err = j.unwind(p, f, a); err != nil {
+		return nil, err
+	}
 	if p.Flags.JSON {
 		return why, p.PrintJSON(out)
 	}
 	_, err = fmt.Fprintf(p.Out, "artifact    %s\nkind        %s %s\ncanonical   %s\nnames       %s\nimage       base %#x, end +%#x\nparts       %d\nunits       %d, %d broken, %d line programs broken\nranges      %d before overlaps are settled\nmissing     %s\n",
 		out.Artifact, a.Kind, a.Arch, a.Canonical, strings.Join(out.Names, " "), a.Base, a.End, a.Parts, q.Units, q.UnitsBroken, q.LinesBroken, out.Ranges, strings.Join(q.Missing, " "))
+	if u := out.Unwind; u != nil && err == nil {
+		_, err = fmt.Fprintf(p.Out, "unwind      %d ranges before overlaps are settled, %d broken\n", u.Ranges, u.Broken)
+	}
 	for _, w := range q.Warnings {
 		if err == nil {
 			_, err = fmt.Fprintf(p.Out, "warning     %s\n", w)
 		}
 	}
 	return why, err
+}
+
+// unwind counts the call frame information of an artifact; nil: it has none.
+func (j inspectJob) unwind(p *workspace.Workspace, f *formats.Format, a *formats.Artifact) (*wire.Unwind, error) {
+	if a.Unwind == nil {
+		return nil, nil
+	}
+	var out wire.Unwind
+	err := formats.Guard(f.Name, func() error {
+		q, err := a.Unwind(p.Ctx, func(u *symbol.Unwind) error {
+			out.Ranges += uint64(len(u.Ranges))
+			return nil
+		})
+		out.Broken = q.UnitsBroken
+		return err
+	})
+	if formats.Rejects(err) {
+		out.Broken++
+		err = nil
+	}
+	if err != nil || out == (wire.Unwind{}) {
+		return nil, err
+	}
+	return &out, nil
 }
 
 // partOf says by which ids an object is a part of others, if it is.

@@ -40,6 +40,8 @@ type Builder struct {
 	Force   bool // load again all loaded artifacts
 	DryRun  bool // publish nothing
 
+	NoUnwind bool // leave call frame information out
+
 	Workers     int   // objects at once, and parts exploded at once
 	MemoryBytes int64 // of the budget
 	DiskBytes   int64 // of the budget (0: no bound)

@@ -46,6 +46,8 @@ type encoding struct {
 	// runs gives the swept runs, in order, to the takers that begin makes for their strings, as often
 	// as it is called. It does not call begin if there are no runs.
 	runs func(ctx context.Context, begin beginner) (sweep.Counts, error)
+
+	unwind *unwinding
 }
 
 type beginner func(dictionary.Table) (takers, error)
@@ -350,12 +352,20 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 			return nil, err
 		}
 	}
+	if fresh, err := e.unwind.addTo(within, enc); err != nil {
+		return nil, err
+	} else if fresh {
+		if err := e.unchanged(within); err != nil {
+			return nil, err
+		}
+	}
 	l, err := enc.Close()
 	if err != nil {
 		return nil, err
 	}
 	l.Format, l.Parser, l.Rank, l.At = e.format.Name, e.format.Version, e.of.Rank, b.Now()
 	l.Quality = e.quality
+	e.unwind.addQuality(&l.Quality)
 	l.Quality.Covered, l.Quality.WithLine, l.Quality.WithInline = counts.Covered, counts.WithLine, counts.WithInline
 	l.Source = row.Source{URL: x.Task.URL, Member: e.member, ETag: x.Task.Entry.ETag, Size: x.Task.Entry.Size, Standing: x.Task.Source.Standing()}
 	l.Layout = e.layout

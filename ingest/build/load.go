@@ -54,6 +54,8 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 func (x *object) load(ctx context.Context, b bid, rec, rival *catalog.Record) (err error) {
 	pub, a, member := x.b.Publisher, b.Artifact, b.member
 	e := &encoding{x: x, format: b.format, of: a, known: Clone(&a.Artifact), member: member, layout: b.layout}
+	e.unwind = &unwinding{b: x.b, format: b.format, of: a, canonical: e.known.Canonical, ruleBytes: e.stringBytes()}
+	defer func() { err = errors.Join(err, e.unwind.close()) }()
 	if e.runs = e.passed; !a.Ordered {
 		s, err := e.sort(ctx)
 		if s != nil {

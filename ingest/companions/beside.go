@@ -115,6 +115,9 @@ func (w *Waits) Serves(x *outcome.Object, place string, want formats.Ref, owners
 	if w.Sources.Serve(place, x.Task.Source.Standing(), owners) {
 		return true
 	}
+	if strings.HasPrefix(want.ID, imagePrefix) {
+		return false
+	}
 	s, _ := w.Sources.Standing(place, owners)
 	x.Warn(report.Rejection{URL: x.Task.URL, Error: fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, cmp.Or(want.ID, want.Name), s.Owner, s.Rank)})
 	return false

@@ -43,6 +43,9 @@ const (
 	BuildIDPrefix = "build-id:"
 	dwzPrefix     = "dwz:"
 	FilePrefix    = "file:"
+	// imagePrefix begins the id by which a debug file asks for its image. The image adds call frame information alone: an object
+	// waits for it, and no report or warning tells of it.
+	imagePrefix = "image:"
 )
 
 // Spellings returns the keys of one companion: objects ask for a dwz file by its build-id, and it is
@@ -55,6 +58,16 @@ func Spellings(id string) []string {
 		return []string{id, BuildIDPrefix + hex}
 	}
 	return []string{id}
+}
+
+// BuildID returns the build-id in the key of a companion, in lower case; "": the companion is not known by a build-id.
+func BuildID(id string) string {
+	for _, prefix := range []string{BuildIDPrefix, dwzPrefix} {
+		if hex, ok := strings.CutPrefix(id, prefix); ok {
+			return strings.ToLower(hex)
+		}
+	}
+	return ""
 }
 
 // Key returns the key under which an object waits for a companion: its id, or its name if it has no id. A

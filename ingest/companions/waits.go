@@ -203,7 +203,7 @@ func (w *Waits) Missing() []string {
 	var all []string
 	for _, keys := range w.lacking {
 		for key := range keys {
-			if !strings.HasPrefix(key, FilePrefix) {
+			if !strings.HasPrefix(key, FilePrefix) && !strings.HasPrefix(key, imagePrefix) {
 				all = append(all, key)
 			}
 		}

@@ -33,6 +33,7 @@ const (
 	StageObject  = "object"  // one object, from its opening until its last load is encoded
 	StageExplode = "explode" // debug information to sorted runs
 	StageEncode  = "encode"  // runs to sealed rows
+	StageUnwind  = "unwind"  // call frame information to sorted ranges, a part of encode
 	StageWrite   = "write"   // rows to the store
 	StagePublish = "publish" // make loads visible, and note their objects
 	StageLake    = "lake"    // finish files of the lake, and name them

@@ -28,7 +28,7 @@ func commands() []program.Command {
 	return []program.Command{
 		{Name: "symbolicate", Group: lookUp, Job: query.NewSymbolicate(nil, nil), Help: "Turn raw stacks into source-level ones."},
 		{Name: "lookup", Group: lookUp, Job: new(query.LookupJob), Help: "Print the frames at positions of an artifact."},
-		{Name: "demangle", Group: lookUp, Job: new(query.DemangleJob), Help: "Print the readable form of C++, Rust and Swift names."},
+		{Name: "demangle", Group: lookUp, Job: new(query.DemangleJob), Help: "Print the readable form of C++ (Microsoft's too), Rust and Swift names."},
 		{Name: "serve", Group: lookUp, Job: query.NewServe(nil), Help: "Answer over HTTP, with a page for browsers."},
 		{Name: "version", Group: operate, Job: new(query.VersionJob), Help: "Print version, commit and Go version."},
 	}

@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/symlake/symlake/formats/symbol"
+import (
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/unwind"
+)
 
 // Frame is a frame as --json prints it.
 type Frame struct {
@@ -38,6 +41,7 @@ type Answer struct {
 	Kind     symbol.Kind   `json:"kind,omitempty"`
 	Position string        `json:"position,omitempty"`
 	Raw      string        `json:"raw,omitempty"`
+	Trust    unwind.Trust  `json:"trust,omitempty"` // how a stackwalker found the frame
 	Status   symbol.Status `json:"status"`
 	Reason   string        `json:"reason,omitempty"`
 	Retry    bool          `json:"retry,omitempty"`

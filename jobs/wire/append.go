@@ -42,6 +42,9 @@ func WriteStack(j *JSON, s *report.Report, answers [][]symbol.Answer, d Details)
 			if raw := s.FrameText(frame); len(raw) > 0 {
 				j.Value("raw", func(to []byte) []byte { return AppendString(to, raw) })
 			}
+			if frame.Trust != "" {
+				j.String("trust", string(frame.Trust))
+			}
 			j.Members(func(to []byte) []byte { return appendStatus(to, a) })
 			d.frame(j, frame)
 			writeChains(j, a, nil)

@@ -39,7 +39,16 @@ type Artifact struct {
 	Members   uint64      `json:"members,omitempty"` // of its classes
 	Rows      uint64      `json:"rows,omitempty"`
 	Bytes     uint64      `json:"bytes,omitempty"`
+	Unwind    *Unwind     `json:"unwind,omitempty"` // its call frame information, if it has any
 	Quality   *Quality    `json:"quality,omitempty"`
+}
+
+// Unwind counts the call frame information of an artifact.
+type Unwind struct {
+	Ranges uint64 `json:"ranges"`
+	Rows   uint64 `json:"rows,omitempty"`   // of a load, without the row of rules
+	Bytes  uint64 `json:"bytes,omitempty"`  // of these rows, a part of the artifact's
+	Broken uint32 `json:"broken,omitempty"` // functions and sections that were dropped as damaged
 }
 
 // Quality is symbol.Quality in the shares that people compare.
@@ -114,6 +123,9 @@ func NewArtifact(r *catalog.Record) Artifact {
 		j.Owner, j.Rank = c.Owner, c.Rank
 		j.ImageBase = fmt.Sprintf("%#x", l.Artifact.Base)
 		j.Ranges, j.Rows, j.Bytes, j.Quality = l.Ranges, l.Rows, l.Bytes, NewQuality(l.Quality)
+		if l.UnwindRanges > 0 || l.Quality.UnwindBroken > 0 {
+			j.Unwind = &Unwind{l.UnwindRanges, l.UnwindRows(), l.UnwindBytes, l.Quality.UnwindBroken}
+		}
 		if j.Kind.HasClasses() {
 			j.Ranges, j.Classes, j.Members = 0, l.Ranges, l.Members
 		}

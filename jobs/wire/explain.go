@@ -52,6 +52,9 @@ func writeExplanation(w io.Writer, e *answer.Explanation) (err error) {
 		line("class", "%s in row %d", e.Class, e.Row)
 	} else {
 		line("reported", "%#x", e.Raw)
+		if e.Trust != "" {
+			line("found by", "%s", e.Trust)
+		}
 		line("stepped", "%#x", e.Stepped.Value)
 	}
 	if e.Located {

@@ -30,7 +30,7 @@ func NewStack(s *report.Report, answers [][]symbol.Answer) *Stack {
 				continue
 			}
 			a := NewAnswer(answers[t][f])
-			a.Raw = string(s.FrameText(&frame))
+			a.Raw, a.Trust = string(s.FrameText(&frame)), frame.Trust
 			frames = append(frames, a)
 		}
 		out.Threads = append(out.Threads, Thread{frames})

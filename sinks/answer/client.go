@@ -10,7 +10,12 @@
 //   - the frames of all reports of a call are asked for together, so each block is read once.
 package answer
 
-import "github.com/symlake/symlake/sinks/lookup"
+import (
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
+)
 
 // Client answers reports, besides all that its lookup.Client answers. Safe for concurrent use.
 type Client struct {
@@ -19,3 +24,27 @@ type Client struct {
 
 // New returns a client that looks up frames by c.
 func New(c *lookup.Client) *Client { return &Client{c} }
+
+// PlatformKind is the kind of artifact that native frames of a platform lie in, by the platform's common
+// names in any case; false for an unknown one. "" says nothing and is known.
+func PlatformKind(platform string) (symbol.Kind, bool) {
+	switch strings.ToLower(platform) {
+	case "":
+		return "", true
+	case "android", "linux", "elf":
+		return symbol.ELF, true
+	case "ios", "ipados", "macos", "tvos", "watchos", "visionos", "catalyst", "apple", "macho":
+		return symbol.MachO, true
+	case "windows", "win32", "pe":
+		return symbol.PE, true
+	case "wasm", "webassembly":
+		return symbol.Wasm, true
+	case "java", "kotlin", "jvm", "r8", "proguard":
+		return symbol.R8, true
+	case "javascript", "web", "browser", "node", "react-native", "hermes", "sourcemap":
+		return symbol.SourceMap, true
+	case "native", "flutter", "dart": // of ELF or Mach-O: the frames say
+		return "", true
+	}
+	return "", false
+}

@@ -27,6 +27,11 @@ func (b *stacks) count(ctx context.Context) error {
 			names[f.id] = map[string]bool{}
 		}
 		names[f.id][f.where.Anchor] = true
+		for _, w := range f.or {
+			if w.Space == symbol.Anchored {
+				names[f.id][w.Anchor] = true
+			}
+		}
 	}
 	found := map[symbol.ID]map[string][]uint64{}
 	why := map[symbol.ID]symbol.Answer{}
@@ -37,17 +42,33 @@ func (b *stacks) count(ctx context.Context) error {
 		}
 	}
 	for _, f := range b.counted {
-		starts, w := found[f.id][f.where.Anchor], &b.qs[f.query].Where
-		switch {
-		case len(starts) == 1:
-			*w = symbol.Where{Space: symbol.Position, Value: starts[0] + f.where.Value}
-		case len(f.or) > 0:
-			*w = f.or[0]
-		default:
-			b.settled = append(b.settled, settledAnswer{f.a, uncounted(why[f.id], f.where.Anchor, len(starts))})
+		if w, places := f.settle(found[f.id]); w != nil {
+			b.qs[f.query].Where = *w
+		} else {
+			b.settled = append(b.settled, settledAnswer{f.a, uncounted(why[f.id], f.where.Anchor, places)})
 		}
 	}
 	return nil
+}
+
+// settle returns the first of a frame's ways that leads to one place, as starts of functions tell; nil: none does, and
+// a function that it names begins at so many places.
+func (f *counted) settle(starts map[string][]uint64) (_ *symbol.Where, places int) {
+	for i := -1; i < len(f.or); i++ {
+		w := &f.where
+		if i >= 0 {
+			w = &f.or[i]
+		}
+		if w.Space != symbol.Anchored {
+			return w, 0
+		}
+		at := starts[w.Anchor]
+		if len(at) == 1 {
+			return &symbol.Where{Space: symbol.Position, Value: at[0] + w.Value}, 1
+		}
+		places = max(places, len(at))
+	}
+	return nil, places
 }
 
 // uncounted is why a function did not lead to one place.

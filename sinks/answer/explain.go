@@ -6,6 +6,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/unwind"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -16,6 +17,7 @@ type Explanation struct {
 	Status  symbol.Status
 	Err     error // the reason, unless Found
 	Raw     uint64
+	Trust   unwind.Trust // see report.Frame
 	Stepped symbol.Where // after the step into the call
 
 	Artifact  symbol.ID // zero: no name led to one
@@ -50,6 +52,9 @@ type Same struct {
 // Explain tells for each frame of a stack how it was or was not answered, thread by thread: emit is called once for each,
 // on this goroutine, and may keep x. emit's error comes back unchanged; the only other one is ctx's.
 func (c *Client) Explain(ctx context.Context, s *report.Report, o Options, emit func(thread, frame int, x *Explanation) error) error {
+	if err := c.Walk(ctx, s, o); err != nil {
+		return err
+	}
 	seen := newResolved(0)
 	for t := range s.Threads {
 		for i := range s.Threads[t].Frames {
@@ -72,7 +77,7 @@ func (c *Client) explain(ctx context.Context, s *report.Report, f *report.Frame,
 		return nil, err
 	}
 	r, tried := *at.is(), at.tried
-	x := &Explanation{Text: string(s.FrameText(f)), Tried: tried, Status: r.Status, Err: r.Err, Raw: f.Raw, Stepped: f.At}
+	x := &Explanation{Text: string(s.FrameText(f)), Tried: tried, Status: r.Status, Err: r.Err, Raw: f.Raw, Trust: f.Trust, Stepped: f.At}
 	if r.Status == symbol.Found && f.Managed == nil {
 		x.Stepped = placeIn(&r.Record.Published.Artifact, f)
 	}

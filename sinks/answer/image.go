@@ -178,17 +178,9 @@ func (c *Client) image(ctx context.Context, f *report.Frame, o *Options, seen *r
 	return t, nil
 }
 
-func (c *Client) try(ctx context.Context, f *report.Frame, o Options) (tried []Tried) {
-	n := lookup.Narrow{Kind: f.Kind, Arch: f.Arch, Variants: true, App: o.App, Anchor: anchorOf(f)}
-	if n.Kind == "" && f.Managed == nil && f.Script == nil {
-		n.Kind = o.Kind
-	}
-	if f.Script != nil {
-		n.Path = f.File
-	}
-	if f.File != "" {
-		n.File = lookup.FileName(f.File)
-	}
+// tryKind finds the artifact of a frame, of the frame's kind.
+func (c *Client) tryKind(ctx context.Context, f *report.Frame, o Options) (tried []Tried) {
+	n := narrowOf(f, o)
 	ask := func(name string) lookup.Resolution {
 		r := c.Resolve(ctx, name, n)
 		if f.Managed == nil && r.Status == symbol.Found && r.Record.Published.Artifact.Kind.HasClasses() {
@@ -215,19 +207,12 @@ func (c *Client) try(ctx context.Context, f *report.Frame, o Options) (tried []T
 			}
 		}
 	}
-	names := f.Image
-	if len(names) == 0 {
-		names = o.Artifacts
-	}
-	if len(names) == 0 && (f.Managed != nil || n.Anchor != "") && o.App != "" {
-		names = []string{o.App}
-	}
-	for _, name := range names {
+	for _, name := range namesOf(f, n, o) {
 		if ask(name).Status != symbol.NoArtifact {
 			return tried
 		}
 	}
-	if f.Script != nil && len(f.Image) > 0 { // one map is given for scripts of any name
+	if (f.Script != nil || n.Kind == symbol.Wasm || n.Kind == symbol.SourceMap) && len(f.Image) > 0 { // one map is given for scripts of any name
 		for _, name := range o.Artifacts {
 			if ask(name).Status != symbol.NoArtifact {
 				return tried
@@ -241,6 +226,36 @@ func (c *Client) try(ctx context.Context, f *report.Frame, o Options) (tried []T
 		last.Err = fileless(f.File, last.Err)
 	}
 	return tried
+}
+
+// narrowOf says of the artifact of a frame what the frame and the options tell beside its names.
+func narrowOf(f *report.Frame, o Options) lookup.Narrow {
+	n := lookup.Narrow{Kind: f.Kind, Arch: f.Arch, Variants: true, App: o.App, Anchor: anchorOf(f)}
+	if n.Kind == "" && f.Managed == nil && f.Script == nil {
+		n.Kind = o.Kind
+	}
+	if f.Script != nil || f.Kind == symbol.SourceMap {
+		n.Path = f.File
+	}
+	if f.File != "" {
+		n.File = lookup.FileName(f.File)
+	}
+	return n
+}
+
+// namesOf returns the names to ask for, of a frame without an id of its content.
+func namesOf(f *report.Frame, n lookup.Narrow, o Options) []string {
+	names := f.Image
+	switch {
+	case len(names) == 0:
+		names = o.Artifacts
+	case f.Script != nil && f.File == "": // the frame's names are common: those of the caller come first
+		names = slices.Concat(o.Artifacts, names)
+	}
+	if len(names) == 0 && (f.Managed != nil || n.Anchor != "") && o.App != "" {
+		return []string{o.App}
+	}
+	return names
 }
 
 // Reasons of frames that no file has symbols for.

@@ -7,6 +7,7 @@ import (
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/unwind"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -35,7 +36,7 @@ type Query struct {
 // Stack answers the frames of a stack, [thread][frame]. Each frame's artifact is
 // found by the names it gives, best first. An id decides: where it is not
 // stored, no artifact of the same file name answers in its place. The only
-// errors come from ctx and its room.
+// errors come from ctx and its room. A report with a process is walked first, see Walk: its threads and text change.
 func (c *Client) Stack(ctx context.Context, s *report.Report, o Options) (answers [][]symbol.Answer, err error) {
 	err = c.Stacks(ctx, []Query{{s, o}}, func(_ int, a [][]symbol.Answer) { answers = a })
 	return answers, err
@@ -47,6 +48,9 @@ func (c *Client) Stack(ctx context.Context, s *report.Report, o Options) (answer
 func (c *Client) Stacks(ctx context.Context, qs []Query, out func(i int, answers [][]symbol.Answer)) error {
 	frames := 0
 	for i := range qs {
+		if err := c.Walk(ctx, qs[i].Stack, qs[i].Options); err != nil {
+			return err
+		}
 		frames += qs[i].Stack.Frames()
 	}
 	if err := room.Take(ctx, int64(frames)*frameRoom); err != nil {
@@ -70,6 +74,9 @@ func (c *Client) Stacks(ctx context.Context, qs []Query, out func(i int, answers
 	}
 	for _, s := range b.settled {
 		*s.to = s.is
+	}
+	if err := b.settleMapped(ctx); err != nil {
+		return err
 	}
 	if len(qs) > 1 {
 		if err := b.warm(ctx, qs); err != nil {
@@ -105,6 +112,8 @@ type stacks struct {
 	shifted []int          // of qs
 	counted []counted
 	settled []settledAnswer
+	mapped  []mapped
+	modules []lookup.Query // of frames in mapped
 }
 
 // stackWork is one of them.
@@ -151,6 +160,7 @@ func (b *stacks) add(ctx context.Context, q *Query, w *stackWork, from int) (nex
 			if err := b.native(ctx, f, at, from+i); err != nil {
 				return 0, err
 			}
+			b.viaMap(f, at, &answers[i])
 		}
 		from += len(frames)
 	}
@@ -200,4 +210,103 @@ func (b *stacks) warm(ctx context.Context, qs []Query) error {
 		}
 	}
 	return nil
+}
+
+// Walk walks the stacks of a report's process by the rules that are stored for its modules, and sets the report's threads and
+// text. It does nothing for reports without a process, and for reports that were walked. Stacks and Explain call it. The only
+// errors come from ctx and its room.
+func (c *Client) Walk(ctx context.Context, s *report.Report, o Options) error {
+	if s.Walk == nil {
+		return nil
+	}
+	w := s.Walk
+	r := rules{c: c, o: &o, arch: s.Arch, p: w.Process, seen: newResolved(len(w.Process.Modules)), modules: make([]module, len(w.Process.Modules))}
+	frames, err := unwind.Walk(ctx, w.Process, &r)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, t := range frames {
+		n += len(t)
+	}
+	if err := room.Take(ctx, int64(n)*report.FrameRoom); err != nil {
+		return err
+	}
+	s.Walk = nil
+	w.Render(s, frames)
+	return nil
+}
+
+// rules answers a walk from the store.
+type rules struct {
+	c       *Client
+	o       *Options
+	arch    string
+	p       *unwind.Process
+	seen    resolved
+	modules []module // as unwind.Process has them
+	qs      []lookup.Query
+	to      []int // of the places, for each question
+}
+
+// module is the artifact of a module.
+type module struct {
+	asked bool
+	frame report.Frame // names it
+	id    symbol.ID
+	found bool
+}
+
+// questions makes a question of each place in a module that an artifact is stored for.
+func (r *rules) questions(ctx context.Context, at []unwind.Place) error {
+	r.qs, r.to = r.qs[:0], r.to[:0]
+	for i, p := range at {
+		m := &r.modules[p.Module]
+		if !m.asked {
+			m.asked = true
+			from := &r.p.Modules[p.Module]
+			m.frame = report.Frame{Image: from.Names(), File: from.Path, Kind: from.Kind, Arch: r.arch}
+			t, err := r.c.image(ctx, &m.frame, r.o, &r.seen)
+			if err != nil {
+				return err
+			}
+			if is := t.is(); is.Status == symbol.Found {
+				m.id, m.found = is.Record.ID, true
+			}
+		}
+		if m.found {
+			r.qs = append(r.qs, lookup.Query{Artifact: m.id, Where: symbol.Where{Space: symbol.Position, Value: p.Offset}})
+			r.to = append(r.to, i)
+		}
+	}
+	return nil
+}
+
+// Rules implements unwind.Source.
+func (r *rules) Rules(ctx context.Context, at []unwind.Place, out []unwind.Found) error {
+	if err := r.questions(ctx, at); err != nil || len(r.qs) == 0 {
+		return err
+	}
+	return r.c.Unwind(ctx, r.qs, func(i int, u *lookup.Unwound) error {
+		if u.Status == symbol.Found {
+			out[r.to[i]] = unwind.Found{Rules: u.Rules, Start: u.Start}
+		}
+		return nil
+	})
+}
+
+// Functions implements unwind.Source.
+func (r *rules) Functions(ctx context.Context, at []unwind.Place, out []unwind.Known) error {
+	if err := r.questions(ctx, at); err != nil || len(r.qs) == 0 {
+		return err
+	}
+	return r.c.Each(ctx, r.qs, func(i int, a *symbol.Answer) error {
+		switch a.Status {
+		case symbol.Found:
+			out[r.to[i]] = unwind.Function
+		case symbol.Hole, symbol.Outside:
+			out[r.to[i]] = unwind.NoFunction
+		}
+		return nil
+	})
 }

@@ -3,6 +3,7 @@ package lookup
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +53,7 @@ func (e *entry) bytes() int64 {
 		}
 	}
 	if e.load != nil {
-		n += e.load.opened.Bytes() + int64(len(e.load.loaded.Fence)) + 64*int64(len(e.load.artifact.Anchors)+len(e.load.artifact.Parts))
+		n += e.load.opened.Bytes() + int64(len(e.load.loaded.Fence)+len(e.load.loaded.Unwind)) + 64*int64(len(e.load.artifact.Anchors)+len(e.load.artifact.Parts)+len(e.load.artifact.Segments))
 	}
 	return n
 }
@@ -67,6 +68,9 @@ func (e *entry) place(w symbol.Where) (pos uint64, i int, status symbol.Status, 
 	switch {
 	case !ok && w.Space == symbol.Anchored:
 		return 0, 0, symbol.Outside, ErrNowhere
+	case !ok && w.Space == symbol.FileOffset:
+		status, why = e.load.whyNowhere(w)
+		return 0, 0, status, why
 	case !ok:
 		return 0, 0, symbol.Outside, errBefore
 	case pos >= e.load.artifact.End:
@@ -91,8 +95,28 @@ var (
 	errBetween = errors.New("the position lies between two sections of the image")
 	errPast    = errors.New("the position lies beyond the end of the image")
 	errBefore  = errors.New("the address lies below the image base")
+	errNoCode  = errors.New("no code of the image lies at this offset of its file")
+	errLost    = errors.New("the symbols come from a debug file, which does not tell where code lies in the program's file: ingest the program with its symbols")
+	errWithin  = errors.New("the image lies at an unknown offset in the file that was mapped")
+
+	errNoSegments = errors.New("the load does not tell where code lies in the program's file: ingest the program with its symbols again, with --force")
+
 	ErrNowhere = errors.New("the artifact has no such section or symbol to count from")
 )
+
+// whyNowhere returns the status and the reason of an offset in the image's file without a position.
+func (l *load) whyNowhere(w symbol.Where) (symbol.Status, error) {
+	lost := slices.ContainsFunc(l.artifact.Segments, func(s symbol.Segment) bool { return s.Stored == 0 })
+	switch {
+	case len(l.artifact.Segments) == 0:
+		return symbol.Hole, errNoSegments
+	case w.Mapped != nil && w.Mapped.Within:
+		return symbol.Hole, errWithin
+	case lost:
+		return symbol.Hole, errLost
+	}
+	return symbol.Outside, errNoCode
+}
 
 // whyHole is the reason of a hole at pos.
 func (l *load) whyHole(pos uint64) error {
@@ -124,14 +148,19 @@ const sharedStrings = -1
 
 // rowErr says which row an error is about.
 func (p place) rowErr(err error) error {
-	if p.row == sharedStrings {
+	switch {
+	case p.row == sharedStrings:
 		return fmt.Errorf("artifact %s, load %x, shared strings: %w", p.load.id, p.load.loaded.Load, err)
+	case p.row < sharedStrings:
+		return fmt.Errorf("artifact %s, load %x, call frame information: %w", p.load.id, p.load.loaded.Load, err)
 	}
 	return fmt.Errorf("artifact %s, load %x, row %d: %w", p.load.id, p.load.loaded.Load, p.row, err)
 }
 
 // rowBytes is the mean size of the load's rows as they are stored.
-func (l *load) rowBytes() uint64 { return l.loaded.Bytes / max(l.loaded.Rows, 1) }
+func (l *load) rowBytes() uint64 {
+	return (l.loaded.Bytes - l.loaded.UnwindBytes) / max(l.loaded.Rows, 1)
+}
 
 // named is what a spelling leads to, as it is believed. Immutable.
 type named struct {

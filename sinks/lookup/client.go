@@ -17,7 +17,7 @@
 //   - while the catalog does not answer, the client believes its last answer a while longer;
 //   - concurrent questions for one cold record, name or block cost one read,
 //     and no caller fails because the reading caller gave up;
-//   - the client starts no goroutine and holds nothing open: there is nothing to close.
+//   - no goroutine outlives a call, and the client holds nothing open: there is nothing to close.
 package lookup
 
 import (

@@ -98,6 +98,19 @@ func TestDemangles(t *testing.T) {
 	lookuptest.FailIf(t, a.Frames[1].Function != "_Z5cart0v", "%+v", a.Frames)
 }
 
+// Functions of C in 32-bit images of Windows lose the marks of their calling convention; in others such a name stays.
+func TestWindowsNames(t *testing.T) {
+	w := lookuptest.NewWorld(t)
+	for arch, want := range map[string]string{"x86": "cart0", "x86_64": "_cart0@8"} {
+		im := lookuptest.NewImage(lookuptest.CartID+arch, "cart.dll", 10)
+		im.Kind, im.Arch = symbol.PE, arch
+		im.ID = symbol.NewID(im.Kind, im.Canonical)
+		w.Publish(im)
+		a := w.Client().Lookup(t.Context(), lookuptest.At(im.ID, 20))
+		lookuptest.FailIf(t, a.Frames[1].Function != want || a.Frames[1].Linkage != "_cart0@8", "%s: %+v", arch, a.Frames)
+	}
+}
+
 // A batch asks for its cold rows in one round trip, and for nothing when warm.
 func TestRoundTrips(t *testing.T) {
 	w := lookuptest.NewWorld(t)

@@ -68,10 +68,16 @@ func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
 }
 
 func (c *Client) demangle(e *entry, frames []symbol.Frame) {
-	plain := c.names == nil || e.load.artifact.Kind == symbol.SourceMap // a script's names are never mangled
+	a := e.load.artifact
+	plain := c.names == nil || a.Kind == symbol.SourceMap // a script's names are never mangled
+	marked := a.Kind == symbol.PE && a.Arch == "x86"
 	for i := range frames {
 		f := &frames[i]
-		if f.Function = f.Linkage; !plain {
+		switch f.Function = f.Linkage; {
+		case plain:
+		case marked:
+			f.Function = c.names.Name32(f.Linkage)
+		default:
 			f.Function = c.names.Name(f.Linkage)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/row/loads"
@@ -113,12 +114,41 @@ func lacking(s symbol.Status, format string, args ...any) error {
 	return &absence{status: s, reason: fmt.Sprintf(format, args...)}
 }
 
-func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*catalog.Record, *load, error) {
+// artifact reads a record. The first time it reads the store's keys side by side with it. The store hears which rows
+// will be asked for next.
+func (c *Client) artifact(ctx context.Context, id symbol.ID) (*keyset, *catalog.Record, error) {
+	if x, ok := c.store.Blocks.(sinks.Expecter); ok {
+		x.Expect(ctx, id[:])
+	}
+	if c.keys.now.Load() != nil {
+		k, err := c.open(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		rec, err := k.catalog.Artifacts.Get(ctx, id)
+		return k, rec, err
+	}
+	var value []byte
+	var failed error
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		value, failed = c.store.Catalog.Get(ctx, catalog.ArtifactKey(id))
+	}()
 	k, err := c.open(ctx)
+	<-read
 	if err != nil {
 		return nil, nil, err
 	}
-	rec, err := k.catalog.Artifacts.Get(ctx, id)
+	if failed != nil {
+		return nil, nil, fmt.Errorf("read record of artifact %s: %w", id, failed)
+	}
+	rec, err := k.catalog.Artifacts.Open(ctx, id, value)
+	return k, rec, err
+}
+
+func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*catalog.Record, *load, error) {
+	k, rec, err := c.artifact(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -207,32 +207,7 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 			return Resolution{Status: symbol.NoArtifact, Err: &absence{symbol.NoArtifact, fmt.Sprintf("%d stored under the name %q, none with %s", len(known), s.text, n), true}}
 		}
 	}
-	prefer := func(fit func(*entry) bool) {
-		if some := keep(fits, fit); len(fits) > 1 && len(some) > 0 {
-			fits = some
-		}
-	}
-	prefer(func(e *entry) bool { return !e.rec.State.Removed() })
-	if n.File != "" {
-		prefer(func(e *entry) bool { return e.rec.HasName(symbol.NameFile, n.File) })
-	}
-	if n.App != "" {
-		prefer(func(e *entry) bool { return e.rec.HasName(symbol.NameApp, n.App) })
-	}
-	if n.Anchor != "" {
-		prefer(func(e *entry) bool {
-			_, has := e.rec.Published.Artifact.Anchors[n.Anchor]
-			return has || e.rec.Published.Artifact.IsDart()
-		})
-	}
-	if n.Path != "" && len(fits) > 1 {
-		longest := 0
-		for _, e := range fits {
-			longest = max(longest, commonEnd(e.rec, n.Path))
-		}
-		prefer(func(e *entry) bool { return commonEnd(e.rec, n.Path) == longest })
-	}
-	fits = ofBundles(fits)
+	fits = preferred(fits, n)
 	if s.content || n.App != "" {
 		fits = trusted(fits)
 	}
@@ -258,6 +233,36 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 		}
 	}
 	return best
+}
+
+// preferred drops entries that suit n less than others do. At least one stays.
+func preferred(fits []*entry, n Narrow) []*entry {
+	prefer := func(fit func(*entry) bool) {
+		if some := keep(fits, fit); len(fits) > 1 && len(some) > 0 {
+			fits = some
+		}
+	}
+	prefer(func(e *entry) bool { return !e.rec.State.Removed() })
+	if n.File != "" {
+		prefer(func(e *entry) bool { return e.rec.HasName(symbol.NameFile, n.File) })
+	}
+	if n.App != "" {
+		prefer(func(e *entry) bool { return e.rec.HasName(symbol.NameApp, n.App) })
+	}
+	if n.Anchor != "" {
+		prefer(func(e *entry) bool {
+			_, has := e.rec.Published.Artifact.Anchors[n.Anchor]
+			return has || e.rec.Published.Artifact.IsDart()
+		})
+	}
+	if n.Path != "" && len(fits) > 1 {
+		longest := 0
+		for _, e := range fits {
+			longest = max(longest, commonEnd(e.rec, n.Path))
+		}
+		prefer(func(e *entry) bool { return commonEnd(e.rec, n.Path) == longest })
+	}
+	return ofBundles(fits)
 }
 
 // soon orders the outcomes of unpublished artifacts: the outcome that will change

@@ -5,6 +5,7 @@
 //	sinks/row/ranges      blocks of ranges, of code and of scripts
 //	sinks/row/classes     blocks of classes
 //	sinks/row/texts       rows of texts
+//	sinks/row/unwinds     rows of call frame information
 //	sinks/row/dictionary  the row of strings that the blocks of a load share
 //	sinks/row/loads       all rows of one load, sealed, and its digest
 //	sinks/catalog         the records
@@ -28,7 +29,7 @@
 //
 //	artifact (16) ‖ load (8) ‖ kind (1) ‖ last position (8)      rows, 33 bytes
 //
-// kind: 0 the dictionary (at most one, at position 0), 1 ranges, 2 classes, 3 texts of sources.
+// kind: 0 the dictionary (at most one, at position 0), 1 ranges, 2 classes, 3 texts of sources, 4 call frame information.
 // last is inclusive. The last row of ranges reaches to the later of the last range's end
 // and the image's end, so that "hole" and "outside" are both exact: a position beyond it
 // is outside, every other one has the row that speaks for it. A load without ranges has
@@ -332,6 +333,39 @@
 //	directory  uvarint files ‖ columns: lengths and bytes of their names; per file 2 × its rows, + 1 if the name came
 //	           with several texts: none is served; per row its lines
 //
+// # Call frame information
+//
+// Code has call frame information beside its ranges: at which positions which rules lead from a function's registers to its
+// caller's (formats/symbol.Unwind). Rules are coded as formats/unwind does. A library has some hundred unlike ones, so all
+// stand in one row, the table, at position 2^64 - 1, in the order in which the blocks first use them. The record of a load
+// holds which rows there are in a fence of its own; its first number is how many rules the table has. Without
+// that fence there is neither. The data key is not bound to it: the table repeats what it says. A position beyond the last
+// block's last has no rules.
+//
+//	block   uvarint from ‖ uvarint base - from ‖ uvarint parts ‖ columns
+//	table   uvarint blocks ‖ uvarint last of the last block ‖ uvarint rules ‖ columns: their lengths, and their bytes
+//
+// base is the start of the first range. From there on parts follow each other up to the row's last position. A part is a
+// range or a hole. A block closes at 8,192 parts, and where a part would begin 4 GiB behind base. Rules are
+// numbered as they first occur in the block, from 1; a hole has 0. Functions begin and end alike, so most is guessed:
+//
+//	0 rules        per part: 0 the expected ones; 1 to 12 the rules in that place of the followers of the last part's
+//	               rules, without the expected ones; 13 new ones in this block; k+14 the ones met first k before the newest
+//	1  2           per new rules: low byte and rest of their number in the table
+//	3 hole         per hole: its length; 0: it reaches to the next multiple of 16
+//	4 far          of lengths from 192 on: see below
+//	5 to 10        per range: its length; 0: the expected one. The column is 5 if nothing is expected, else 5 + the lower of
+//	               5 and 1 + ⌊2b / 3⌋, where 2^b is the highest power of two in the expected length
+//
+// Expected are the rules that followed the same two parts the last time; if that is unknown, the first of the
+// followers. A block begins as if behind two holes. The followers of rules are the up to 12 rules that came next
+// after them, the last one first; another one takes the last place. The expected length is the length of the last range with
+// the same rules and the same next ones (0 behind the last part). Both memories have 4,096 places. The place of a
+// pair (a, b) is the upper 12 bits of (a × 2^16 + b) × 0x9E3779B1 modulo 2^32, and a pair drives out another.
+//
+// A length is a byte up to 191. From 192 on, with v the length - 191 and 2^n the highest power of two in it, the byte is 192 + n, and
+// the n lower bits of v stand in column 4, little endian, in ⌈n / 8⌉ bytes.
+//
 // # Digest
 //
 // SHA-256 over the lengths and bytes of "symlake content 1", kind and canonical id; base, end
@@ -344,6 +378,9 @@
 //
 // Of texts, behind that: for each row, the directory last, the count it begins with (8), its position (8) and each decoded
 // column with its length (8).
+//
+// Of call frame information, behind that, if there is any: "symlake unwind 1"; for each block Last (8) and each decoded
+// column with its length (8); the number of rules (8); of the table its position (8) and each decoded column likewise.
 //
 // # Worked example
 //
@@ -459,6 +496,7 @@
 //	   artifacts of kind dart-names came later: their rows are as a mapping's, programs before them find no classes there
 //	   kind 3, bodies 5 and 6, and "text_rows" of a load came later: readers before them answer as ever without, and
 //	   verify of theirs takes such rows for too many
+//	   kind 4, bodies 7 and 8, and "unwind" of a load came later: as with kind 3
 //	   64 of a script's parts came later: readers before it take a block that has one for unauthentic
 //	   128 and 256 of them too
 //	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before

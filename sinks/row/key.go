@@ -18,6 +18,7 @@ const (
 	Ranges     Kind = 1 // a block of ranges
 	Classes    Kind = 2 // a block of classes of a mapping
 	Texts      Kind = 3 // lines of a source file, or which files there are
+	Unwinds    Kind = 4 // a block of call frame information, or the table of its rules
 )
 
 const (

@@ -19,6 +19,8 @@ const (
 	FormClasses       Form = 4
 	FormText          Form = 5
 	FormTextDirectory Form = 6
+	FormUnwinds       Form = 7
+	FormUnwindRules   Form = 8
 )
 
 // rowHeader is the clear head of a row's value, before the key check: version and form. Durable.

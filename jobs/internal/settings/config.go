@@ -27,7 +27,8 @@ type Config struct {
 	// ScriptNames says what names the functions of scripts: source (default), the sources in maps, or scope, the scripts' scopes alone.
 	ScriptNames string `yaml:"script_names"`
 	// MinQuality holds back a load that answers less than this share of what the published load of the same object does.
-	MinQuality float64 `yaml:"min_quality"`
+	MinQuality float64      `yaml:"min_quality"`
+	Ingest     IngestConfig `yaml:"ingest"`
 
 	// These stand for flags: FileValues.Apply takes them.
 	Color       string               `yaml:"color"`
@@ -152,6 +153,11 @@ const (
 	loadHFiles = "hfiles"
 	LoadPuts   = "puts"
 )
+
+// IngestConfig says what a load keeps.
+type IngestConfig struct {
+	Unwind bool `yaml:"unwind"` // call frame information (default true)
+}
 
 // LimitsConfig bounds what a job may use.
 type LimitsConfig struct {

@@ -21,7 +21,9 @@ import (
 )
 
 // Default returns the configuration of no file.
-func Default() Config { return Config{Limits: LimitsConfig{Memory: DefaultMemory}} }
+func Default() Config {
+	return Config{Limits: LimitsConfig{Memory: DefaultMemory}, Ingest: IngestConfig{Unwind: true}}
+}
 
 // Read reads path, or the default file if path is empty and it exists.
 // An unknown key is an error that names its line.
@@ -48,7 +50,7 @@ func Read(path string) (Config, error) {
 
 // Parse reads the text of a configuration. Errors call it name. Relative paths in it count from dir.
 func Parse(text []byte, name, dir string) (Config, error) {
-	var c Config
+	c := Config{Ingest: Default().Ingest}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
@@ -180,6 +182,7 @@ func groupOf(name string) group {
 		"RedisConfig":  {"redis", reflect.TypeFor[RedisConfig]()},
 		"HBaseConfig":  {"hbase", reflect.TypeFor[HBaseConfig]()},
 		"LimitsConfig": {"limits", reflect.TypeFor[LimitsConfig]()},
+		"IngestConfig": {"ingest", reflect.TypeFor[IngestConfig]()},
 	}[name]
 }
 

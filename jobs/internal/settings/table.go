@@ -158,6 +158,7 @@ func limits() []Setting {
 		{Key: "limits.disk", Type: "size", Default: "no bound", Meaning: "The most that scratch files may take.", Example: "100GiB"},
 		{Key: "limits.time", Type: "time", Default: "1h", Meaning: "The most time that one object may take.", Example: "20m"},
 		{Key: "script_names", Type: "source, scope", Default: "source", Meaning: "What names the functions of scripts: the sources in their maps, or the scripts' own scopes alone.", Example: "scope"},
+		{Key: "ingest.unwind", Type: "yes/no", Default: "yes", Meaning: "Loads keep call frame information, so that minidumps of their code can be unwound.", Example: "false"},
 		{Key: "min_quality", Type: "share", Default: "0", Meaning: "A load is held back if it answers less than this share of the published one.", Example: "0.8"},
 	}
 }

@@ -175,7 +175,7 @@ func (p *Workspace) OneArtifact(s *session.Records, name, app string) (symbol.ID
 func (p *Workspace) Pipeline() ingest.Options {
 	l := p.Config.Limits
 	return ingest.Options{Formats: p.Formats, Workers: l.Workers, MemoryBytes: int64(l.Memory), DiskBytes: int64(l.Disk),
-		ObjectTime: l.Time, MinQuality: p.Config.MinQuality, Limits: formats.Limits{ObjectBytes: int64(l.Object), NoSourceNames: p.Config.ScriptNames == settings.NamesByScope}}
+		ObjectTime: l.Time, MinQuality: p.Config.MinQuality, NoUnwind: !p.Config.Ingest.Unwind, Limits: formats.Limits{ObjectBytes: int64(l.Object), NoSourceNames: p.Config.ScriptNames == settings.NamesByScope}}
 }
 
 // Resolve gives the artifacts that names lead to, one each.

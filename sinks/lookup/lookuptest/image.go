@@ -20,6 +20,9 @@ type Image struct {
 	Recorded  []symbol.Name // in the record: the artifact's and APP@BUILD
 	Salt      string        // of function names: tells loads apart
 	Depth     int           // of the inlined call's chain
+	// Unwind is the call frame information; its rules are indices into Rules.
+	Unwind []symbol.UnwindRange
+	Rules  []string
 }
 
 // ImageBase is the image base of every Image.
@@ -39,6 +42,9 @@ func NewImage(canonical, file string, functions int) *Image {
 
 func (im *Image) function(i int) string {
 	name := fmt.Sprintf("cart%s%d", im.Salt, i)
+	if im.Kind == symbol.PE {
+		return "_" + name + "@8"
+	}
 	return fmt.Sprintf("_Z%d%sv", len(name), name)
 }
 

@@ -84,6 +84,15 @@ func (c *ShakyCatalog) Get(ctx context.Context, key []byte) ([]byte, error) {
 	return c.Catalog.Get(ctx, key)
 }
 
+// GetAll counts each key and passes on.
+func (c *ShakyCatalog) GetAll(ctx context.Context, keys [][]byte) ([][]byte, error) {
+	c.Gets.Add(int64(len(keys)))
+	if err := c.fails(); err != nil {
+		return nil, err
+	}
+	return c.Catalog.GetAll(ctx, keys)
+}
+
 // List counts and passes on.
 func (c *ShakyCatalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
 	c.Lists.Add(1)
@@ -150,6 +159,9 @@ func (w *World) write(im *Image) *row.Loaded {
 	w.Must(err)
 	for i := range runs {
 		w.Must(enc.Add(&runs[i]))
+	}
+	for _, g := range im.Unwind {
+		w.Must(enc.AddUnwind(g, im.Rules))
 	}
 	loaded, err := enc.Close()
 	w.Must(err)

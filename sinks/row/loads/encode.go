@@ -21,6 +21,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/dictionary"
 	"github.com/symlake/symlake/sinks/row/ranges"
 	"github.com/symlake/symlake/sinks/row/texts"
+	"github.com/symlake/symlake/sinks/row/unwinds"
 )
 
 // Encoder turns the pieces of one load into sealed rows. After an error it returns that error for
@@ -38,6 +39,8 @@ type Encoder struct {
 	texts  *texts.Writer   // nil: no text came yet
 	sum    hash.Hash
 	err    error
+
+	unwinds *unwinds.Writer // nil: no call frame information came yet
 }
 
 // NewEncoder begins a load of a, under secret (nil: a new data key), and writes its dictionary if it
@@ -104,6 +107,9 @@ func (e *Encoder) AddClass(c *classes.Packed) error {
 // AddText stores the text of a source file, which frames name so, beside the rows of a script. Texts
 // come after the last run. A text that no reader will be served counts in Loaded.TextsLeft.
 func (e *Encoder) AddText(file string, text []byte) error {
+	if e.err == nil && e.unwinds != nil {
+		e.fail(fmt.Errorf("a text after call frame information"))
+	}
 	if e.err == nil && e.texts == nil {
 		e.end()
 		e.texts = texts.NewWriter(e.coder, e.emitText)
@@ -117,7 +123,7 @@ func (e *Encoder) AddText(file string, text []byte) error {
 // takes reports whether the encoder has not failed, and fails it if a piece is not of its artifact's
 // kind.
 func (e *Encoder) takes(kind bool) bool {
-	if e.err == nil && (!kind || e.texts != nil) {
+	if e.err == nil && (!kind || e.texts != nil || e.unwinds != nil) {
 		e.err = fmt.Errorf("encode %s: a run of another kind than its artifact", e.out.Artifact.ID)
 	}
 	return e.err == nil
@@ -131,15 +137,13 @@ func (e *Encoder) fail(err error) {
 }
 
 // Close writes the last block. It returns all fields of the load that an encoder knows: Load,
-// Artifact, KeyVersion, WrappedKey, Fence, Rows, Ranges, Members, TextRows, TextsLeft, Bytes, Dropped
-// and Digest. The last row speaks for the positions up to the image's end, so holes after the last
+// Artifact, KeyVersion, WrappedKey, Fence, Rows, Ranges, Members, TextRows, TextsLeft, Unwind,
+// UnwindRanges, UnwindBytes, Bytes, Dropped and Digest. The last row speaks for the positions up to the image's end, so holes after the last
 // range are as provable as those between.
 func (e *Encoder) Close() (*row.Loaded, error) {
-	if e.texts == nil {
-		e.end()
-	} else if e.err == nil {
-		e.fail(e.texts.Close())
-		e.out.TextRows, e.out.TextsLeft = e.texts.Rows, e.texts.Left
+	e.end()
+	if e.err == nil && e.unwinds != nil {
+		e.fail(e.endUnwinds())
 	}
 	if e.err != nil {
 		return nil, e.err
@@ -152,10 +156,13 @@ func (e *Encoder) Close() (*row.Loaded, error) {
 	return e.out, nil
 }
 
-// end writes the open block of ranges or classes.
+// end writes what came last: the open block of ranges or classes, or the directory of texts. The second time it does nothing.
 func (e *Encoder) end() {
 	switch {
-	case e.err != nil:
+	case e.err != nil, e.unwinds != nil:
+	case e.texts != nil:
+		e.fail(e.texts.Close())
+		e.out.TextRows, e.out.TextsLeft = e.texts.Rows, e.texts.Left
 	case e.class != nil:
 		e.fail(e.class.Close(e.sum))
 		e.out.Ranges, e.out.Members, e.out.Dropped = e.class.Classes, e.class.Members, e.class.Dropped

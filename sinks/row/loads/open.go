@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/dictionary"
 	"github.com/symlake/symlake/sinks/row/ranges"
 	"github.com/symlake/symlake/sinks/row/texts"
+	"github.com/symlake/symlake/sinks/row/unwinds"
 )
 
 // Opened is a load with its data key unwrapped. It tells which row speaks for which position, and
@@ -29,6 +30,8 @@ type Opened struct {
 	texts  atomic.Pointer[texts.Directory]
 	kind   row.Kind // of its rows
 	form   row.Form
+	unwind unwindRows
+	rules  atomic.Pointer[unwinds.Rules]
 }
 
 // Open unwraps the data key of a load of an artifact. row.ErrShredded: the key was destroyed;
@@ -53,6 +56,9 @@ func Open(k *row.Keyring, id symbol.ID, l *row.Loaded) (*Opened, error) {
 			o.first[i] = o.last[i-1] + 1
 		}
 		o.by.build(n, o.last[n-1], func(i int) uint64 { return o.first[i] })
+	}
+	if o.unwind, err = newUnwindRows(l.Unwind); err != nil {
+		return nil, fmt.Errorf("load %x of %s: %w", l.Load, id, err)
 	}
 	return o, nil
 }
@@ -137,16 +143,20 @@ func (o *Opened) dictionary(r sinks.Row) (*dictionary.Reader, error) {
 // HasDictionary reports whether blocks can be opened: the load has no dictionary, or it was set.
 func (o *Opened) HasDictionary() bool { return o.shared == 0 || o.dict.Load() != nil }
 
-// Block is an opened row of ranges or classes. Safe for concurrent use; it never changes.
+// Block is an opened row of ranges, classes or call frame information. Safe for concurrent use; it never changes.
 type Block struct {
-	ranges.Block                // holds nothing if the row is of classes
-	Classes      *classes.Block // nil: the row is of ranges
+	ranges.Block                // holds nothing if the row is of another kind
+	Classes      *classes.Block // nil: the row is of another kind
+	Unwinds      *unwinds.Block // nil: the row is of another kind
 }
 
 // Bytes is the memory that the block holds, without the dictionary's.
 func (b *Block) Bytes() int64 {
-	if b.Classes != nil {
+	switch {
+	case b.Classes != nil:
 		return b.Classes.Bytes()
+	case b.Unwinds != nil:
+		return b.Unwinds.Bytes()
 	}
 	return b.Block.Bytes()
 }
@@ -191,14 +201,17 @@ func (o *Opened) block(d *column.Decoder, i int, r sinks.Row) (b *Block, columns
 }
 
 // Bytes is the memory that the load holds, without its blocks. It grows as pages of the dictionary are
-// decoded, and with the directory of texts.
+// decoded, and with the directory of texts and the table of rules.
 func (o *Opened) Bytes() int64 {
-	n := int64(len(o.last)+len(o.first))*8 + int64(len(o.by.step))*4
+	n := int64(len(o.last)+len(o.first)+len(o.unwind.last)+len(o.unwind.first))*8 + int64(len(o.by.step))*4
 	if d := o.dict.Load(); d != nil {
 		n += d.Bytes()
 	}
 	if x := o.texts.Load(); x != nil {
 		n += x.Bytes()
+	}
+	if r := o.rules.Load(); r != nil {
+		n += r.Bytes()
 	}
 	return n
 }

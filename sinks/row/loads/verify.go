@@ -22,6 +22,8 @@ type Verifier struct {
 	texts   uint64          // rows of text added
 	text    uint64          // position of the last one
 	listed  bool            // the directory of texts was added
+	unwind  int             // rows of call frame information added
+	ruled   bool            // the table of their rules was added
 }
 
 // Verify begins a verification. The dictionary, if the load has one, is the first row to add.
@@ -38,7 +40,7 @@ func (o *Opened) Verify() *Verifier {
 	return v
 }
 
-// Add opens and decodes the next row, all of it. b is nil for the dictionary and for texts.
+// Add opens and decodes the next row, all of it. b is nil for rows of other kinds than ranges and classes.
 func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 	o := v.o
 	switch {
@@ -47,6 +49,8 @@ func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 	case v.row < len(o.last):
 	case o.HasTexts() && !v.listed:
 		return nil, v.addText(r)
+	case o.HasUnwind() && !v.ruled:
+		return nil, v.addUnwind(r)
 	default:
 		return nil, fmt.Errorf("row %x: %w: it comes after the last", r.Key, row.ErrUnauthentic)
 	}
@@ -122,6 +126,9 @@ func (v *Verifier) Digest() (digest [32]byte, err error) {
 	}
 	if v.texts != v.o.load.TextRows || v.listed != v.o.HasTexts() {
 		return digest, fmt.Errorf("load %x of %s: %w: %d rows of text of %d", v.o.load.Load, v.o.id, row.ErrUnauthentic, v.texts, v.o.load.TextRows)
+	}
+	if v.ruled != v.o.HasUnwind() {
+		return digest, fmt.Errorf("load %x of %s: %w: %d rows of call frame information of %d, or no rules", v.o.load.Load, v.o.id, row.ErrUnauthentic, v.unwind, len(v.o.unwind.last))
 	}
 	if v.classes != nil {
 		v.classes.End(v.sum)

@@ -368,7 +368,7 @@ class View {
   }
 
   // keeps are the members that the server gave; the page notes others beside them.
-  keeps = new Set(['', 'format', 'arch', 'threads', 'frames', 'id', 'name', 'crashed', 'raw', 'status', 'reason', 'retry', 'before', 'image', 'asked', 'class', 'function', 'linkage', 'file', 'line', 'column', 'ignored', 'alternatives']);
+  keeps = new Set(['', 'format', 'arch', 'threads', 'frames', 'id', 'name', 'crashed', 'raw', 'trust', 'status', 'reason', 'retry', 'before', 'image', 'asked', 'class', 'function', 'linkage', 'file', 'line', 'column', 'ignored', 'alternatives']);
 }
 
 // link returns an address that holds the question.

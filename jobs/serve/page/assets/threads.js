@@ -66,6 +66,7 @@ function frameElement(frame, thread) {
     el('span', { class: 'side' },
       inlined.length > 0 && el('span', { class: 'badge inlined' }, `${inlined.length} inlined`),
       frame.alternatives?.length > 0 && el('span', { class: 'badge warn' }, `${frame.alternatives.length + 1} candidates`),
+      (frame.trust === 'scan' || frame.trust === 'cfi_scan') && el('span', { class: 'badge warn', title: 'A word of the stack that looks like a return address' }, 'scan'),
       !outer && frame.status !== 'found' && !(frame.origin === 'system' && frame.status === 'no-artifact') && el('span', { class: 'badge bad' }, frame.status),
       el('span', { class: 'image' }, base(frame.image ?? '') || origins[frame.origin]))),
   el('div', { class: 'inside' },
