@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest/companions"
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -48,10 +49,35 @@ func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, er
 			}
 		}
 	}
+	if in, err := x.openBuild(ctx, want.ID); !errors.Is(err, formats.ErrNoCompanion) {
+		return in, err
+	}
 	if !want.Optional {
 		x.Miss(companions.Key(want), want, tried)
 	}
 	return nil, formats.ErrNoCompanion
+}
+
+// openBuild opens the debug information of a companion's build, if the source finds builds by their ids.
+func (x *object) openBuild(ctx context.Context, id string) (*formats.Input, error) {
+	b := x.Task.Source.Bucket
+	by, is := b.(bucket.ByBuildID)
+	build := companions.BuildID(id)
+	if !is || build == "" {
+		return nil, formats.ErrNoCompanion
+	}
+	keys := by.Keys(build)
+	if len(keys) == 0 || keys[0] == x.Task.Entry.Key {
+		return nil, formats.ErrNoCompanion
+	}
+	e, _, err := b.Stat(ctx, keys[0])
+	if errors.Is(err, bucket.ErrNotFound) {
+		return nil, formats.ErrNoCompanion
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.b.openWhole(ctx, b, e)
 }
 
 // openPlace opens a place of this run's sources. It copies a member, which is valid only during the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/symlake/symlake/formats"
@@ -41,6 +42,9 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 	defer func() {
 		err = errors.Join(err, closeObject(f, obj))
 	}()
+	if err := x.rightBuild(f, obj, depth); err != nil {
+		return x.reject(ctx, symbol.ID{}, member, err)
+	}
 	var builds []string
 	for i := range obj.Artifacts {
 		a := &obj.Artifacts[i]
@@ -88,6 +92,27 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 		return x.reject(ctx, symbol.ID{}, member, err)
 	}
 	return nil
+}
+
+// rightBuild returns an error if the source was asked for a build by its id and gave another one.
+func (x *object) rightBuild(f *formats.Format, obj *formats.Object, depth int) error {
+	by, is := x.Task.Source.Bucket.(bucket.ByBuildID)
+	if !is || depth > 0 {
+		return nil
+	}
+	id := by.BuildID(x.Task.Entry.Key)
+	isBuild := func(n symbol.Name) bool { return n.Kind == symbol.NameBuildID && n.Text == id }
+	right := obj.Members == nil
+	for i := range obj.Artifacts {
+		right = right && slices.ContainsFunc(obj.Artifacts[i].Names, isBuild)
+	}
+	if len(obj.Artifacts) == 0 {
+		right = right && (len(obj.Companions) == 0 || slices.ContainsFunc(obj.Companions, func(c string) bool { return companions.BuildID(c) == id }))
+	}
+	if id == "" || right {
+		return nil
+	}
+	return &formats.Error{Format: f.Name, Section: "build-id", Want: "the build " + id + " that was asked for", Err: formats.ErrCorrupt}
 }
 
 // holdsNothing notes why an object, or a member with a note, has no artifact.

@@ -76,8 +76,15 @@ func (l *Lister) Find(ctx context.Context, s *CheckedSource, take Take) error {
 	return l.List(ctx, s, take)
 }
 
-// List compares a listing of s with the ledger, and gives the new objects to take.
+// List compares a listing of s with the ledger, and gives the new objects to take. If s cannot list, List gives the
+// objects that are missed.
 func (l *Lister) List(ctx context.Context, s *CheckedSource, take Take) error {
+	if by, is := s.Bucket.(bucket.ByBuildID); is && s.Key == "" {
+		return l.demanded(ctx, s, by, take)
+	}
+	if by, is := s.Bucket.(bucket.ByModule); is && s.Key == "" {
+		return l.demandedModules(ctx, s, by, take)
+	}
 	began := l.Now()
 	list, err := l.newListing(ctx, s)
 	if err != nil {

@@ -36,6 +36,7 @@ const (
 	ReasonCompanion = "companion" // part of another object, and nothing by itself
 	ReasonForgotten = "forgotten" // a person removed it: only force lifts it
 	ReasonCrashed   = "the process that opened it died"
+	ReasonAbsent    = "the server does not have it" // a source that cannot list was asked for it
 )
 
 // MaxArtifacts bounds the artifacts that a ledger entry names, because it is one record of the catalog.

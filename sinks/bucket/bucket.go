@@ -1,5 +1,5 @@
 // Package bucket reads and writes bytes by URL: the sources of symbol objects, the
-// lake, staging folders. Its children are file and s3; bucket/all opens a URL. It
+// lake, staging folders. Its children are file, s3 and debuginfod; bucket/all opens a URL. It
 // imports nothing of this module.
 package bucket
 
@@ -18,6 +18,7 @@ type Entry struct {
 	ETag     string // changes when the bytes change; opaque
 	Size     int64
 	Modified time.Time
+	File     string // base name of the file, if the key does not end with it
 }
 
 // ErrChanged says that the object no longer has the ETag that the caller asked for.
@@ -67,6 +68,22 @@ type Fetcher interface {
 	// order, each once unless it had to be repeated, possibly at once.
 	// ErrChanged, ErrNotFound; what dst holds after an error is undefined.
 	Fetch(ctx context.Context, e Entry, dst io.WriterAt) error
+}
+
+// ByBuildID is a bucket that cannot list its objects: they are found by the build-id of what they hold.
+type ByBuildID interface {
+	// Keys returns the keys under which the bucket may have a build's files, the best first. id is lower-case hex. nil: the
+	// bucket has no build with such an id.
+	Keys(id string) []string
+	// BuildID returns the build-id of a key; "": it is no build's.
+	BuildID(key string) string
+}
+
+// ByModule is a bucket that cannot list its objects: they are found by the file of a module and its id.
+type ByModule interface {
+	// ModuleKeys returns the keys under which the bucket may have a module's files, the best first. file is the base name of
+	// the module's image or PDB, id its GUID and age, or its time stamp and size. nil: the bucket has no module with such an id.
+	ModuleKeys(file, id string) []string
 }
 
 // Drafter is a bucket that can write an object in its place before the object has a name: a local folder.

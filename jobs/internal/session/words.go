@@ -82,8 +82,16 @@ func (p *Session) checkLake() error {
 // bucketSchemes are the schemes of places that hold files.
 var bucketSchemes = []string{"s3", "file"}
 
+// sourceSchemes are the schemes of sources.
+var sourceSchemes = append([]string{"debuginfod", "symstore"}, bucketSchemes...)
+
+// CheckSource checks the URL of a source of files, and knows the schemes of sources.
+func CheckSource(from, place string) error { return checkPlace(from, place, sourceSchemes) }
+
 // CheckPlace checks the URL of files: s3://bucket/prefix, file:PATH or a path. An empty one is none.
-func CheckPlace(from, place string) error {
+func CheckPlace(from, place string) error { return checkPlace(from, place, bucketSchemes) }
+
+func checkPlace(from, place string, schemes []string) error {
 	scheme, rest, ok := strings.Cut(place, ":")
 	if !ok || len(scheme) < 2 || strings.ContainsAny(scheme, `/\.`) || scheme == "file" {
 		return nil
@@ -98,7 +106,7 @@ func CheckPlace(from, place string) error {
 	case lower == "s3":
 		return exit.Usage("%s %s: did you mean s3://%s?", from, place, strings.TrimLeft(rest, "/"))
 	case strings.HasPrefix(rest, "//"):
-		return exit.Usage("%s %s: there is no source or folder of the kind %s%s Want a path, file:PATH or s3://bucket/prefix", from, place, scheme, stop(guess.Hint(scheme, bucketSchemes)))
+		return exit.Usage("%s %s: there is no source or folder of the kind %s%s Want a path, file:PATH or s3://bucket/prefix", from, place, scheme, stop(guess.Hint(scheme, schemes)))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ type Config struct {
 
 // SourceConfig is one place that objects come from.
 type SourceConfig struct {
-	URL       string   `yaml:"url"` // file, folder or s3://bucket/prefix
+	URL       string   `yaml:"url"` // file, folder, s3://bucket/prefix or debuginfod://HOST
 	Include   []string `yaml:"include"`
 	Exclude   []string `yaml:"exclude"`
 	Names     string   `yaml:"names"` // where APP@BUILD comes from: "android/{app}/{build}/**"

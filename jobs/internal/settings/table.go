@@ -130,7 +130,7 @@ func keySettings() []Setting {
 
 func sourceSettings() []Setting {
 	return []Setting{
-		{Key: "sources.url", Flag: "source", Commands: sourceCommands, Type: "URL", Meaning: "A file, folder or s3://bucket/prefix with symbol files. The variable has several, parted by blanks.", Example: "s3://mobile-symbols/android/"},
+		{Key: "sources.url", Flag: "source", Commands: sourceCommands, Type: "URL", Meaning: "A file, folder or s3://bucket/prefix with symbol files, or debuginfod://HOST. The variable has several, parted by blanks.", Example: "s3://mobile-symbols/android/"},
 		{Key: "sources.include", Flag: "include", Commands: sourceCommands, Type: "list", Default: "everything", Meaning: "Globs of keys to take.", Example: `["**/*.so"]`},
 		{Key: "sources.exclude", Flag: "exclude", Commands: sourceCommands, Type: "list", Meaning: "Globs of keys to leave.", Example: `["**/test/**"]`},
 		{Key: "sources.names", Flag: "names", Commands: sourceCommands, Type: "text", Meaning: "The pattern of keys that APP@BUILD comes from.", Example: `"android/{app}/{build}/**"`},

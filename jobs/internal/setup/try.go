@@ -219,7 +219,15 @@ var errEnough = errors.New("one entry is enough")
 func tryBucket(ctx context.Context, place string, o bucketall.Options) finding {
 	b, key, err := bucketall.Open(ctx, place, o)
 	if err == nil {
-		if key != "" {
+		if by, is := b.(bucket.ByBuildID); is && key == "" { // no build has such an id: the server says so
+			if _, _, err = b.Stat(ctx, by.Keys(strings.Repeat("0", 40))[0]); errors.Is(err, bucket.ErrNotFound) {
+				return finding{State: ok}
+			}
+		} else if by, is := b.(bucket.ByModule); is && key == "" { // nor has a module
+			if _, _, err = b.Stat(ctx, by.ModuleKeys("symlake.pdb", strings.Repeat("0", 33))[0]); errors.Is(err, bucket.ErrNotFound) {
+				return finding{State: ok}
+			}
+		} else if key != "" {
 			_, _, err = b.Stat(ctx, key)
 		} else if err = b.List(ctx, "", "", func(bucket.Entry) error { return errEnough }); err == nil {
 			return finding{State: ok, Reason: "it is empty"}

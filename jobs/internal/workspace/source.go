@@ -22,7 +22,7 @@ import (
 
 // SourceFlags say where objects come from.
 type SourceFlags struct {
-	Sources        []string      `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix. Without one: the sources of the configuration."`
+	Sources        []string      `arg:"" optional:"" name:"source" help:"File, folder, s3://bucket/prefix or debuginfod://HOST. Without one: the sources of the configuration."`
 	NamesPattern   string        `name:"names" help:"Where the names APP@BUILD of objects stand in their paths." placeholder:"PATTERN" detail:"For example: android/{app}/{build}/**" group:"Sources"`
 	Include        []string      `help:"Take only paths like this." placeholder:"GLOB" group:"Sources"`
 	Exclude        []string      `help:"Leave out paths like this." placeholder:"GLOB" group:"Sources"`
@@ -43,8 +43,26 @@ type SourceFlags struct {
 }
 
 // places returns the places that objects come from: the arguments, else the sources of the configuration. from says where
-// each was named.
+// each was named. The servers of DEBUGINFOD_URLS stand in the place of debuginfod: alone.
 func (j SourceFlags) places(p *Workspace) (list []settings.SourceConfig, from []string) {
+	named, where := j.named(p)
+	for i, c := range named {
+		servers := []string{c.URL}
+		if c.URL == "debuginfod:" || c.URL == "debuginfod://" {
+			if all := bucketall.BuildServers(os.Getenv("DEBUGINFOD_URLS")); len(all) > 0 {
+				servers = all
+			}
+		}
+		for _, server := range servers {
+			c.URL = server
+			list, from = append(list, c), append(from, where[i])
+		}
+	}
+	return list, from
+}
+
+// named returns the places as they are named.
+func (j SourceFlags) named(p *Workspace) (list []settings.SourceConfig, from []string) {
 	given, what := j.Sources, "source"
 	if len(given) == 0 {
 		given, what = strings.Fields(os.Getenv("SYMLAKE_SOURCE")), "SYMLAKE_SOURCE"
@@ -68,11 +86,15 @@ func (j SourceFlags) places(p *Workspace) (list []settings.SourceConfig, from []
 func (j SourceFlags) CheckSources(p *Workspace) error {
 	list, from := j.places(p)
 	if len(list) == 0 {
-		return exit.Usage("no SOURCE given and none configured: name a file, a folder or s3://bucket/prefix")
+		return exit.Usage("no SOURCE given and none configured: name a file, a folder, s3://bucket/prefix or debuginfod://HOST")
 	}
 	for i, c := range list {
-		if err := session.CheckPlace(from[i], c.URL); err != nil {
-			return err
+		if is, err := bucketall.CheckBuildServer(c.URL); err != nil {
+			return exit.Usage("%s %w", from[i], err)
+		} else if !is {
+			if err := session.CheckSource(from[i], c.URL); err != nil {
+				return err
+			}
 		}
 		if err := session.CheckHTTP(strings.TrimSuffix(from[i]+" "+c.URL, ":")+": endpoint", c.Endpoint); err != nil {
 			return err

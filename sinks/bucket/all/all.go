@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/bucket/debuginfod"
 	"github.com/symlake/symlake/sinks/bucket/file"
 	"github.com/symlake/symlake/sinks/bucket/s3"
 )
@@ -20,13 +21,19 @@ import (
 // Options are the options of S3; folders need none.
 type Options = s3.Options
 
-// Open takes s3://bucket/prefix, file:PATH or a path. key is not empty when the
+// Open takes s3://bucket/prefix, debuginfod://HOST, symstore://HOST, file:PATH or a path. key is not empty when the
 // URL names one object that exists; b is the folder it lies in then.
 // A path that names nothing, or a pipe or device, is bucket.ErrNotFound; an S3 prefix without
 // objects is an empty folder.
 func Open(ctx context.Context, url string, o Options) (b bucket.Bucket, key string, err error) {
 	if rest, ok := strings.CutPrefix(url, "s3://"); ok {
 		return openS3(ctx, rest, o)
+	}
+	if debuginfod.IsStore(url) {
+		return openStore(ctx, url)
+	}
+	if debuginfod.Is(url) {
+		return openDebuginfod(ctx, url)
 	}
 	p, isURL := strings.CutPrefix(url, "file:")
 	if isURL && strings.HasPrefix(p, "//") {
@@ -59,6 +66,48 @@ func Open(ctx context.Context, url string, o Options) (b bucket.Bucket, key stri
 	}
 	if b, err = file.Open(p); err != nil {
 		return nil, "", err
+	}
+	return b, key, nil
+}
+
+// CheckBuildServer reports whether a URL is a debuginfod server's or a symbol server's, and what is wrong with it. It sends no request.
+func CheckBuildServer(url string) (is bool, err error) {
+	if debuginfod.IsStore(url) {
+		_, _, err = debuginfod.OpenStore(url, debuginfod.Options{})
+		return true, err
+	}
+	if !debuginfod.Is(url) {
+		return false, nil
+	}
+	_, _, err = debuginfod.Open(url, debuginfod.Options{})
+	return true, err
+}
+
+// BuildServers returns the URLs of the servers that DEBUGINFOD_URLS lists, in its order.
+func BuildServers(list string) []string { return debuginfod.FromEnvironment(list) }
+
+func openStore(ctx context.Context, url string) (bucket.Bucket, string, error) {
+	s, key, err := debuginfod.OpenStore(url, debuginfod.Options{})
+	if err != nil {
+		return nil, "", err
+	}
+	if key != "" {
+		if _, _, err := s.Stat(ctx, key); err != nil {
+			return nil, "", err
+		}
+	}
+	return s, key, nil
+}
+
+func openDebuginfod(ctx context.Context, url string) (bucket.Bucket, string, error) {
+	b, key, err := debuginfod.Open(url, debuginfod.Options{})
+	if err != nil {
+		return nil, "", err
+	}
+	if key != "" {
+		if _, _, err := b.Stat(ctx, key); err != nil {
+			return nil, "", err
+		}
 	}
 	return b, key, nil
 }
