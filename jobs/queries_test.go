@@ -56,6 +56,7 @@ func TestQueries(t *testing.T) {
 	}{
 		{"564BB6C8BE48EEA9D9DB622B8689806EEA5AF3C7", "0x4748", 0x4748}, {"shop@42", "0x4726", 0x4726}, {"shop@42", "0x1", 1}, {"shop@41", "0x47d4", 0x47d4},
 		{"libgame-x64-dw5.so", "0x47a0", 0x47a0}, {"app.min.js.map", "1:100000", 99999}, {"app.min.js.map", "2:1", 1 << 32}, // ranges of 4 GiB
+		{"shop@43", "0x4726", 0x4726}, {"shop@42", "0x7fffffff0000", 0x7fffffff0000},
 	} {
 		list += fmt.Sprintf("%d,%s,%d\n", i, f.name, f.address)
 		asked = append(asked, [2]string{f.name, f.at})
@@ -104,11 +105,11 @@ func TestQueries(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
 			t.Fatal(err)
 		}
-		want := "- - - -"
+		want := "- - - - " + string(a.Status)
 		if a.Status == "found" {
-			want = fmt.Sprintf("%s %s %d %d", a.Frames[0].Function, a.Frames[0].File, a.Frames[0].Line, len(a.Frames))
+			want = fmt.Sprintf("%s %s %d %d found", a.Frames[0].Function, a.Frames[0].File, a.Frames[0].Line, len(a.Frames))
 		}
-		got := []string{"-", "-", "-", "-"}
+		got := []string{"-", "-", "-", "-", "-"}
 		for k, v := range answers["duckdb"]["frames"][i][4:] {
 			if v != nil {
 				got[k] = fmt.Sprint(v)

@@ -405,7 +405,7 @@ func TestRestBad(t *testing.T) {
 		}
 		statuses = append(statuses, r.Status)
 	}
-	want := []string{"invalid", "invalid", "invalid", "invalid", "invalid", "invalid", "invalid", "outside", "", "invalid", "invalid", "found"}
+	want := []string{"invalid", "invalid", "invalid", "invalid", "invalid", "invalid", "invalid", "outside", "", "outside", "invalid", "found"}
 	if !slices.Equal(statuses, want) {
 		t.Errorf("statuses %q, want %q", statuses, want)
 	}

@@ -1,5 +1,7 @@
 -- DuckDB: the tables of a plain lake, exactly what counts now. Run it first; it takes the files of the newest manifest,
 -- so run it again to see what was published since.
+-- DuckDB joins ASOF by a loop over all ranges where it expects few frames. 0 keeps it from that.
+SET asof_loop_join_threshold = 0;
 SET VARIABLE lake = './symlake-data/lake'; -- or s3://bucket/prefix
 SET VARIABLE manifest = (SELECT max(file) FROM glob(getvariable('lake') || '/_manifest/*.json'));
 CREATE OR REPLACE TEMP TABLE manifest AS SELECT * FROM read_json(getvariable('manifest'));

@@ -16,19 +16,24 @@ def table(name):
 
 
 live = table("live")
-artifacts = table("artifacts").join(live, on=["artifact", "load", "revision"]).select("artifact", "load", "file", "image_base")
+artifacts = table("artifacts").join(live, on=["artifact", "load", "revision"])
+artifacts = artifacts.select("artifact", "load", "file", "image_base", "image_end")
 names = table("names").join(live, on=["artifact", "load", "revision"], how="semi")
 names = names.select("artifact", key=pl.col("name").str.to_lowercase()).unique()
 
 frames = pl.scan_csv(sys.argv[2]).with_columns(key=pl.col("name").str.to_lowercase())
+position = pl.col("address").cast(pl.Decimal(20, 0)) - pl.col("image_base")
 placed = (
-    frames.join(names, on="key")
-    .join(artifacts, on="artifact")
-    .with_columns(position=(pl.col("address").cast(pl.Decimal(20, 0)) - pl.col("image_base")).cast(pl.Int64))
-    .filter(pl.col("position") >= 0)
+    frames.join(names, on="key", how="left")
+    .join(artifacts, on="artifact", how="left")
+    .with_columns(position=pl.when((position >= 0) & (position < pl.col("image_end"))).then(position).cast(pl.Int64))
     .collect()
 )
-found = []
+empty = {"function": pl.String, "file": pl.String, "line": pl.Int32, "depth": pl.Int32}
+status = pl.when(pl.col("artifact").is_null()).then(pl.lit("no-artifact")).otherwise(pl.lit("outside")).alias("status")
+unplaced = placed.filter(pl.col("position").is_null())
+found = [unplaced.select("frame", "name", "address", "artifact", *(pl.lit(None, t).alias(c) for c, t in empty.items()), status)]
+placed = placed.filter(pl.col("position").is_not_null())
 for (artifact, load, file), asked in placed.group_by("artifact", "load", "file"):
     ranges = (
         pl.scan_parquet(lake + "/" + file, hive_partitioning=False)
@@ -39,6 +44,7 @@ for (artifact, load, file), asked in placed.group_by("artifact", "load", "file")
     # too, it is a hole.
     joined = asked.lazy().drop("file").sort("position").join_asof(ranges, left_on="position", right_on="last", strategy="forward")
     hit = pl.col("range_start") <= pl.col("position")
-    columns = [pl.when(hit).then(pl.col(c)).alias(c) for c in ("function", "file", "line", "depth")]
-    found.append(joined.select("frame", "name", "address", "artifact", *columns).collect())
-print(pl.concat(found).sort("frame").write_csv() if found else "frame,name,address,artifact,function,file,line,depth\n", end="")
+    columns = [pl.when(hit).then(pl.col(c)).alias(c) for c in empty]
+    status = pl.when(hit).then(pl.lit("found")).otherwise(pl.lit("hole")).alias("status")
+    found.append(joined.select("frame", "name", "address", "artifact", *columns, status).collect())
+print(pl.concat(found, how="vertical_relaxed").sort("frame", "artifact").write_csv(), end="")

@@ -1,13 +1,13 @@
 -- Spark: raw frames joined with ranges, by bins: of 4 KiB for the short ranges, of more for longer ones, so that each stands in
--- two at most (the last range of a script's line has 4 GiB). frames(frame, name, address) as in frames.sql.
+-- two at most (the last range of a script's line has 4 GiB). frames(frame, name, address) and the status as in frames.sql.
 WITH placed AS (
-  SELECT f.*, a.artifact, CAST(f.address - a.image_base AS BIGINT) AS position
+  SELECT f.*, a.artifact,
+    CASE WHEN f.address >= a.image_base AND f.address < a.image_base + a.image_end THEN CAST(f.address - a.image_base AS BIGINT) END AS position
   FROM frames f
-  JOIN (SELECT DISTINCT artifact, lower(name) AS key FROM names) n ON n.key = lower(f.name)
-  JOIN artifacts a ON a.artifact = n.artifact
-  WHERE f.address >= a.image_base
+  LEFT JOIN (SELECT DISTINCT artifact, lower(name) AS key FROM names) n ON n.key = lower(f.name)
+  LEFT JOIN artifacts a ON a.artifact = n.artifact
 ), asked AS (
-  SELECT *, explode(array(12, 18, 25, 32)) AS bits FROM placed
+  SELECT *, explode(array(12, 18, 25, 32)) AS bits FROM placed WHERE position IS NOT NULL
 ), sized AS (
   SELECT artifact, range_start, range_end, function, file, line, depth,
     CASE WHEN range_end - range_start <= 4096 THEN 12 WHEN range_end - range_start <= 262144 THEN 18
@@ -21,7 +21,8 @@ WITH placed AS (
   JOIN binned r ON p.artifact = r.artifact AND p.bits = r.bits AND shiftright(p.position, p.bits) = r.bin
     AND p.position >= r.range_start AND p.position < r.range_end
 )
-SELECT p.frame, p.name, p.address, p.artifact, r.function, r.file, r.line, r.depth
+SELECT p.frame, p.name, p.address, p.artifact, r.function, r.file, r.line, r.depth,
+  CASE WHEN p.artifact IS NULL THEN 'no-artifact' WHEN p.position IS NULL THEN 'outside' WHEN r.artifact IS NULL THEN 'hole' ELSE 'found' END AS status
 FROM placed p
 LEFT JOIN found r ON p.frame = r.frame AND p.artifact = r.artifact
-ORDER BY p.frame;
+ORDER BY p.frame, p.artifact;

@@ -222,34 +222,12 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 			key := loadKey{x.Artifact.ID, x.Load}
 			r := rows[key]
 			r.load, r.revision = x.Load, x.Revision()
-			w, was := b.written[key], s.live[key.id]
-			switch {
-			case edit != nil && was != edit.expected[key.id]:
-				// Another writer has named another load meanwhile, or put this one elsewhere.
-				switch {
-				case w == nil || w.rows == 0 || was.load != x.Load || was.file == w.out.Path:
-				case was.file == edit.expected[key.id].file: // its facts alone are new
-					was.file = w.out.Path
-					n.live[key.id] = was
-				default:
-					return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, errRowsMoved)
-				}
+			moved, err := b.place(ctx, s, n, x, edit, &r)
+			if err != nil {
+				return nil, err
+			}
+			if moved {
 				continue
-			case edit == nil && w != nil && w.rows > 0 && was.load == x.Load && was.file != "" && was.file != w.out.Path && n.find(was.file) != nil:
-				// Another writer has put its rows there meanwhile: twice would be wrong.
-				return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, sinks.ErrConflict)
-			case w != nil && w.rows > 0:
-				r.file = w.out.Path
-			case w == nil && was.load == x.Load:
-				r.file = was.file
-			case w == nil: // published again after another load: the lake has its rows already
-				var err error
-				if r.file, err = b.l.holder(ctx, s.manifest, &x.Artifact, x.Load); err != nil {
-					return nil, err
-				}
-				if r.file == "" {
-					return nil, fmt.Errorf("load %x of %s: the lake has no rows of it: %w", x.Load, key.id, sinks.ErrConflict)
-				}
 			}
 			n.live[key.id] = r
 		}
@@ -263,6 +241,40 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 		}
 		return n, nil
 	})
+}
+
+// place finds the file that holds the rows of x, and puts it into r. moved says that another writer changed the artifact
+// during a compaction: n has its row already.
+func (b *batch) place(ctx context.Context, s *state, n *next, x *sinks.LakeLoad, edit *edit, r *liveRow) (moved bool, err error) {
+	key := loadKey{x.Artifact.ID, x.Load}
+	w, was := b.written[key], s.live[key.id]
+	switch {
+	case edit != nil && was != edit.expected[key.id]:
+		switch {
+		case w == nil || w.rows == 0 || was.load != x.Load || was.file == w.out.Path:
+		case was.file == edit.expected[key.id].file: // its facts alone are new
+			was.file = w.out.Path
+			n.live[key.id] = was
+		default:
+			return false, fmt.Errorf("load %x of %s: %w", x.Load, key.id, errRowsMoved)
+		}
+		return true, nil
+	case edit == nil && w != nil && w.rows > 0 && was.load == x.Load && was.file != "" && was.file != w.out.Path && n.find(was.file) != nil:
+		// Another writer has put its rows there meanwhile: twice would be wrong.
+		return false, fmt.Errorf("load %x of %s: %w", x.Load, key.id, sinks.ErrConflict)
+	case w != nil && w.rows > 0:
+		r.file = w.out.Path
+	case w == nil && was.load == x.Load:
+		r.file = was.file
+	case w == nil: // published again after another load: the lake has its rows already
+		if r.file, err = b.l.holder(ctx, s.manifest, &x.Artifact, x.Load); err != nil {
+			return false, err
+		}
+		if r.file == "" {
+			return false, fmt.Errorf("load %x of %s: the lake has no rows of it: %w", x.Load, key.id, sinks.ErrConflict)
+		}
+	}
+	return false, nil
 }
 
 // tell writes the rows of artifacts and names, and notes their files in rows.

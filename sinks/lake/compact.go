@@ -3,6 +3,7 @@ package lake
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -178,25 +179,7 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 	if len(old) == 0 && profile == s.manifest.Profile {
 		return nil
 	}
-	// A load that moves has its facts written anew, so files of facts move whole.
-	for n := -1; n < len(old); {
-		n = len(old)
-		for _, r := range s.live {
-			if old[r.file] || old[r.facts] || old[r.names] {
-				old[r.facts] = true
-				if r.names != "" {
-					old[r.names] = true
-				}
-			}
-		}
-	}
-	var ids []symbol.ID
-	for id, r := range s.live {
-		if old[r.file] || old[r.facts] || old[r.names] {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
+	ids := withFacts(s, old)
 	b := newBatch(c.l, profile)
 	b.sorted = true
 	b.salt, b.target = fmt.Sprint("compact ", s.manifest.Number), c.o.TargetBytes
@@ -225,30 +208,7 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 		loads = append(loads, x)
 	}
 	b.end()
-	err := b.commit(ctx, loads, &edit{expected: s.live, last: func(n *next) error {
-		for _, id := range gone {
-			if n.live[id] == s.live[id] {
-				delete(n.live, id)
-			}
-		}
-		named := map[string]bool{}
-		for _, r := range n.live {
-			named[r.file], named[r.facts], named[r.names] = true, true, true
-		}
-		n.Files = slices.DeleteFunc(n.Files, func(e entry) bool {
-			if !old[e.Path] || named[e.Path] {
-				return false
-			}
-			n.Retired = append(n.Retired, retired{e.Path, n.Made})
-			return true
-		})
-		for _, e := range n.Files {
-			if (e.Key == 0) != (profile == sinks.LakePlain) {
-				return errProfileMoved
-			}
-		}
-		return nil
-	}})
+	err := b.commit(ctx, loads, &edit{expected: s.live, last: func(n *next) error { return retire(s, n, old, gone, profile) }})
 	if err != nil {
 		return err
 	}
@@ -257,6 +217,55 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 	for _, o := range b.outputs {
 		if o.Rows > 0 {
 			c.done.Written++
+		}
+	}
+	return nil
+}
+
+// withFacts adds the files of facts and names of moving loads to old, since such files move whole. It returns the
+// artifacts with a file in old, ascending.
+func withFacts(s *state, old map[string]bool) (ids []symbol.ID) {
+	for n := -1; n < len(old); {
+		n = len(old)
+		for _, r := range s.live {
+			if old[r.file] || old[r.facts] || old[r.names] {
+				old[r.facts] = true
+				if r.names != "" {
+					old[r.names] = true
+				}
+			}
+		}
+	}
+	for id, r := range s.live {
+		if old[r.file] || old[r.facts] || old[r.names] {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
+	return ids
+}
+
+// retire takes the artifacts gone out of n, and retires the files old that n names no more.
+func retire(s *state, n *next, old map[string]bool, gone []symbol.ID, profile string) error {
+	for _, id := range gone {
+		if n.live[id] == s.live[id] {
+			delete(n.live, id)
+		}
+	}
+	named := map[string]bool{}
+	for _, r := range n.live {
+		named[r.file], named[r.facts], named[r.names] = true, true, true
+	}
+	n.Files = slices.DeleteFunc(n.Files, func(e entry) bool {
+		if !old[e.Path] || named[e.Path] {
+			return false
+		}
+		n.Retired = append(n.Retired, retired{e.Path, n.Made})
+		return true
+	})
+	for _, e := range n.Files {
+		if (e.Key == 0) != (profile == sinks.LakePlain) {
+			return errProfileMoved
 		}
 	}
 	return nil
@@ -324,15 +333,29 @@ func (c *compaction) clean(ctx context.Context) error {
 	return nil
 }
 
-// ours reports whether a lake may have written a key.
+// ours reports whether a lake may have written a key: TABLE/kind=KIND/day=DAY/NAME.parquet, live/NAME.parquet or a
+// manifest. Any other file belongs to somebody else, also below a table's folder.
 func ours(key string) bool {
-	top, _, _ := strings.Cut(key, "/")
-	if top+"/" == manifestDir {
+	parts := strings.Split(key, "/")
+	if parts[0]+"/" == manifestDir {
 		_, ok := manifestNumber(key)
 		return ok
 	}
-	if top == "_probe" {
+	if parts[0] == "_probe" {
 		return true
 	}
-	return path.Ext(key) == ".parquet" && slices.ContainsFunc(Tables(), func(t *pqfile.Table) bool { return t.Name == top })
+	name, ok := strings.CutSuffix(parts[len(parts)-1], ".parquet")
+	if b, err := hex.DecodeString(name); !ok || err != nil || len(b) != nameBytes || name != strings.ToLower(name) {
+		return false
+	}
+	if !slices.ContainsFunc(Tables(), func(t *pqfile.Table) bool { return t.Name == parts[0] }) {
+		return false
+	}
+	switch len(parts) {
+	case 2:
+		return true // the table live
+	case 4:
+		return strings.HasPrefix(parts[1], "kind=") && strings.HasPrefix(parts[2], "day=")
+	}
+	return false
 }

@@ -361,8 +361,25 @@ func TestCompact(t *testing.T) {
 	}
 	o.Profile, o.Now = "", func() time.Time { return time.Now().Add(25 * time.Hour) }
 	plain := testLake(t, dir, sinks.LakePlain)
+	foreign := []string{
+		"ranges/_delta_log/00000000000000000010.checkpoint.parquet",
+		"ranges/kind=elf/day=2026-01-02/part-0.snappy.parquet",
+		"artifacts/0123456789abcdef0123456789abcdef/0123456789abcdef0123456789abcdef.parquet",
+		"notes/0123456789abcdef0123456789abcdef.parquet",
+	}
+	for _, key := range foreign {
+		file := filepath.Join(dir, filepath.FromSlash(key))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("PAR1"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if done, err = plain.Compact(t.Context(), o); err != nil || done.Rewritten != 0 || done.Deleted < 15 {
 		t.Fatalf("after the grace: %+v, %v", done, err)
+	}
+	for _, key := range foreign {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(key))); err != nil {
+			t.Errorf("a foreign file: %v", err)
+		}
 	}
 	if counts := rangesOf(t, plain); len(counts) != 4 {
 		t.Errorf("%d artifacts, want 4", len(counts))

@@ -105,9 +105,12 @@ func (o *output) load(id symbol.ID, l sinks.Load, revision []byte) {
 	o.Loads++
 }
 
+// nameBytes is the length of the hash that names a file.
+const nameBytes = 16
+
 // path returns the file's key in the lake for the inputs so far.
 func (o *output) path() string {
-	return o.folder + "/" + hex.EncodeToString(o.name.Sum(nil)[:16]) + ".parquet"
+	return o.folder + "/" + hex.EncodeToString(o.name.Sum(nil)[:nameBytes]) + ".parquet"
 }
 
 // put appends a row with a string, int32, int64 or uint64 for each column and a []string for a list. It is for tables of few

@@ -152,12 +152,28 @@ func jsonText(raw []byte) string {
 
 // number is a whole number; 0 of anything else.
 func (r *jsonRow) number(role Role) uint64 {
-	n, _ := strconv.ParseUint(r.text(role), 10, 64)
+	n, _ := strconv.ParseUint(withoutFraction(r.text(role)), 10, 64)
 	return n
 }
 
 func (r *jsonRow) names(artifact string) names {
 	return names{artifact: artifact, app: r.text(RoleApp), build: r.text(RoleBuild), platform: r.text(RolePlatform), frame0: r.text(RoleFrame0)}
+}
+
+// withoutFraction returns a JSON number without a fraction of zeros, and in digits where it has an exponent and is whole.
+// A number that is not whole comes back as it is.
+func withoutFraction(s string) string {
+	if whole, fraction, ok := strings.Cut(s, "."); ok && strings.Trim(fraction, "0") == "" {
+		return whole
+	}
+	if !strings.ContainsAny(s, "eE") {
+		return s
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return s
+	}
+	return strconv.FormatInt(int64(f), 10)
 }
 
 // jsonAddress gives place and value of an address: a number, or text.
@@ -170,9 +186,9 @@ func (p *placer) jsonAddress(t *target, raw []byte, frame uint64) (uint32, uint6
 	if raw[0] == '"' {
 		return p.text(t, s, frame)
 	}
-	v, err := strconv.ParseUint(s, 10, 64)
+	v, err := strconv.ParseUint(withoutFraction(s), 10, 64)
 	if err != nil {
-		if i, ierr := strconv.ParseInt(s, 10, 64); ierr == nil {
+		if i, ierr := strconv.ParseInt(withoutFraction(s), 10, 64); ierr == nil {
 			v = uint64(i) // a signed 64-bit column printed it
 		} else if errors.Is(err, strconv.ErrRange) && !strings.ContainsAny(s, ".eE-") {
 			v = math.MaxUint64

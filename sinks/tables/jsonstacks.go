@@ -20,6 +20,9 @@ func (x *records) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 		return err
 	}
 	out := bufio.NewWriterSize(to, 1<<20)
+	if _, err := out.WriteString(f.mark); err != nil {
+		return err
+	}
 	var waiting [][]byte // lines of the rows that are not answered yet
 	var again jsonRow
 	var said []byte

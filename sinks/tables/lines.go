@@ -24,7 +24,8 @@ type lines struct {
 	r     *bufio.Reader
 	long  []byte
 	close func()
-	n     int // of the last line, from 1
+	n     int    // of the last line, from 1
+	mark  string // before the first line: a byte order mark or nothing
 }
 
 func openLines(r bucket.Reader, size int64, key string) (*lines, error) {
@@ -45,8 +46,17 @@ func openLines(r bucket.Reader, size int64, key string) (*lines, error) {
 		in, l.close = z, z.Close
 	}
 	l.r = bufio.NewReaderSize(in, 1<<20)
+	if head, err := l.r.Peek(len(byteOrderMark)); err == nil && string(head) == byteOrderMark {
+		if _, err := l.r.Discard(len(byteOrderMark)); err != nil {
+			return nil, err
+		}
+		l.mark = byteOrderMark
+	}
 	return l, nil
 }
+
+// byteOrderMark begins files of some editors and of PowerShell.
+const byteOrderMark = "\ufeff"
 
 // next gives a line with its line end, if it has one; io.EOF after the last. It is valid until the next call.
 func (l *lines) next() ([]byte, error) {
@@ -248,6 +258,9 @@ func (x *records) write(ctx context.Context, u *unit, in *input, w *output) erro
 		return err
 	}
 	out := bufio.NewWriterSize(to, 1<<20)
+	if _, err := out.WriteString(f.mark); err != nil {
+		return err
+	}
 	var row jsonRow
 	var b built
 	for _, segment := range in.numbers {

@@ -48,7 +48,8 @@ type Leaf struct {
 	def       int // definition level of a value
 	element   int // in a list: of an element
 	unsigned  bool
-	repeated  int // maximum repetition level
+	repeated  int  // maximum repetition level
+	fixed     bool // bytes of a fixed length, read as hex
 	fixedUUID bool
 }
 
@@ -125,6 +126,9 @@ func (f *Rows) openPlain() error {
 func (f *Rows) extent(c *format.ColumnChunk) (start, n int64, err error) {
 	m := &c.MetaData
 	start, n = m.DataPageOffset, m.TotalCompressedSize
+	if m.NumValues == 0 && c.FilePath == "" && n >= 0 && n <= f.size {
+		return 4, 0, nil // writers may leave out the pages, or the place
+	}
 	if d := m.DictionaryPageOffset; d > 0 && d < start {
 		start = d
 	}
@@ -189,9 +193,10 @@ func (l *Leaf) classify(e *format.SchemaElement) {
 	case e.Type.V == format.ByteArray || e.Type.V == format.FixedLenByteArray && isDecimal:
 		l.Kind = LeafInt
 	case e.Type.V == format.FixedLenByteArray:
-		if _, ok := logical.(*format.UUIDType); ok {
-			l.Kind, l.fixedUUID = LeafText, true
-		}
+		_, isUUID := logical.(*format.UUIDType)
+		l.Kind, l.fixed, l.fixedUUID = LeafText, true, isUUID
+	case e.Type.V == format.Float || e.Type.V == format.Double:
+		l.Kind = LeafInt // pandas makes doubles of whole numbers with gaps
 	case e.Type.V == format.Int32 || e.Type.V == format.Int64:
 		l.Kind = LeafInt
 		if t, ok := logical.(*format.IntType); ok {

@@ -18,7 +18,7 @@ import (
 // long as the caller holds them. Equal texts of a dictionary mostly have one address.
 type Cells struct {
 	Texts []string // of LeafText
-	Ints  []uint64 // of LeafInt: two's complement where the column is signed; what does not fit is the greatest
+	Ints  []uint64 // of LeafInt: two's complement where the column is signed; the greatest where the value is no whole number of 64 bits
 	Null  []bool   // by value; nil: there is none
 	// Ends, of a list: the values of row i stand in [Ends[i-1], Ends[i]).
 	Ends []int
@@ -211,6 +211,10 @@ func plainValues(pages pq.Pages, l Leaf) func([]value) (int, error) {
 					to[i].bits = l.extend(v.Int32())
 				case v.Kind() == pq.Int64:
 					to[i].bits = uint64(v.Int64())
+				case v.Kind() == pq.Float:
+					to[i].bits, to[i].null = wholeBits(float64(v.Float()))
+				case v.Kind() == pq.Double:
+					to[i].bits, to[i].null = wholeBits(v.Double())
 				default:
 					l.bytes(v.ByteArray(), &to[i])
 				}
@@ -235,11 +239,24 @@ func (l Leaf) bytes(b []byte, v *value) {
 		v.bits = decimalBits(b)
 	case l.fixedUUID && len(b) == 16:
 		v.text = fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-	case l.fixedUUID:
+	case l.fixed:
 		v.text = hex.EncodeToString(b)
 	default:
 		v.text = unsafe.String(unsafe.SliceData(b), len(b))
 	}
+}
+
+// wholeBits returns a floating-point number as an integer; null of NaN.
+func wholeBits(x float64) (bits uint64, null bool) {
+	switch {
+	case math.IsNaN(x):
+		return 0, true
+	case x != math.Trunc(x) || x < math.MinInt64 || x >= 1<<64:
+		return math.MaxUint64, false
+	case x < 0:
+		return uint64(int64(x)), false
+	}
+	return uint64(x), false
 }
 
 // decimalBits is a big-endian number in two's complement.
@@ -265,6 +282,7 @@ func decimalBits(b []byte) (bits uint64) {
 func sealedValues(chunk file.ColumnChunkReader, l Leaf) (func([]value) (int, error), error) {
 	def, rep := make([]int16, readValues), make([]int16, readValues)
 	var bits []uint64
+	var absent []bool // of floating-point numbers
 	var texts []string
 	var read func(n int64) (total int64, values int, err error)
 	known := map[string]string{}
@@ -299,6 +317,26 @@ func sealedValues(chunk file.ColumnChunkReader, l Leaf) (func([]value) (int, err
 			}
 			return total, k, err
 		}
+	case *file.Float32ColumnChunkReader:
+		room := make([]float32, readValues)
+		read = func(n int64) (int64, int, error) {
+			total, k, err := c.ReadBatch(n, room, def, rep)
+			for _, x := range room[:k] {
+				b, null := wholeBits(float64(x))
+				bits, absent = append(bits, b), append(absent, null)
+			}
+			return total, k, err
+		}
+	case *file.Float64ColumnChunkReader:
+		room := make([]float64, readValues)
+		read = func(n int64) (int64, int, error) {
+			total, k, err := c.ReadBatch(n, room, def, rep)
+			for _, x := range room[:k] {
+				b, null := wholeBits(x)
+				bits, absent = append(bits, b), append(absent, null)
+			}
+			return total, k, err
+		}
 	case *file.ByteArrayColumnChunkReader:
 		room := make([]pa.ByteArray, readValues)
 		read = func(n int64) (int64, int, error) {
@@ -327,7 +365,7 @@ func sealedValues(chunk file.ColumnChunkReader, l Leaf) (func([]value) (int, err
 		return nil, fmt.Errorf("%w: column %s is a %T", ErrRows, l.Path, chunk)
 	}
 	return func(to []value) (int, error) {
-		bits, texts = bits[:0], texts[:0]
+		bits, absent, texts = bits[:0], absent[:0], texts[:0]
 		if !chunk.HasNext() {
 			return 0, io.EOF
 		}
@@ -335,26 +373,32 @@ func sealedValues(chunk file.ColumnChunkReader, l Leaf) (func([]value) (int, err
 		if err != nil {
 			return 0, fmt.Errorf("%w: %w", ErrRows, err)
 		}
-		k := 0
-		for i := range to[:total] {
-			v := value{first: true}
-			if l.def > 0 {
-				v.null, v.none = int(def[i]) < l.def, l.List && int(def[i]) < l.element
-			}
-			if l.repeated > 0 {
-				v.first = rep[i] == 0
-			}
-			if !v.null {
-				if k < len(bits) {
-					v.bits = bits[k]
-				}
-				if k < len(texts) {
-					v.text = texts[k]
-				}
-				k++
-			}
-			to[i] = v
-		}
+		l.sealed(to[:total], def, rep, bits, absent, texts)
 		return int(total), nil
 	}, nil
+}
+
+// sealed puts values and their levels together. bits, absent and texts have the values alone, or are empty.
+func (l Leaf) sealed(to []value, def, rep []int16, bits []uint64, absent []bool, texts []string) {
+	k := 0
+	for i := range to {
+		v := value{first: true}
+		if l.def > 0 {
+			v.null, v.none = int(def[i]) < l.def, l.List && int(def[i]) < l.element
+		}
+		if l.repeated > 0 {
+			v.first = rep[i] == 0
+		}
+		if !v.null {
+			if k < len(bits) {
+				v.bits = bits[k]
+			}
+			v.null = k < len(absent) && absent[k]
+			if k < len(texts) {
+				v.text = texts[k]
+			}
+			k++
+		}
+		to[i] = v
+	}
 }
