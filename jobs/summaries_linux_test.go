@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +19,9 @@ import (
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/term/termtest"
 )
+
+// noPlace is the place of a frame without one. Times of the day have such digits too, between others.
+var noPlace = regexp.MustCompile(`(^|[^0-9:])0:0([^0-9:]|$)`)
 
 // Long commands end with one paragraph on a terminal, and leave no bar behind. --no-progress shows none.
 func TestSummariesOnTerminal(t *testing.T) {
@@ -50,7 +54,7 @@ func TestSummariesOnTerminal(t *testing.T) {
 			if c.args == "forget libgame.so --yes" && code == 2 { // several artifacts have that name
 				continue
 			}
-			if code != 0 || strings.Contains(shown, "{") || strings.Contains(shown, "0:0") {
+			if code != 0 || strings.Contains(shown, "{") || noPlace.MatchString(shown) {
 				t.Errorf("%s at %d columns: exit code %d, the screen ends as\n%s", c.args, width, code, shown)
 			}
 			for _, w := range c.want {

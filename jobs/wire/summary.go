@@ -16,9 +16,11 @@ import (
 // Summary counts the frames of an input. The zero value counts none. In NDJSON it stands behind the records of its input,
 // as a record of its own with an empty list of threads: see SummaryRecord.
 type Summary struct {
-	Input      string `json:"input,omitempty"` // its name
-	Recognized int    `json:"recognized"`      // frames
-	Answered   int    `json:"answered"`        // of these, with status found
+	Input      string `json:"input,omitempty"`   // its name
+	Profile    string `json:"profile,omitempty"` // name of its form, if it is a profile: frames are then its distinct places
+	Samples    uint64 `json:"samples,omitempty"` // of a profile
+	Recognized int    `json:"recognized"`        // frames
+	Answered   int    `json:"answered"`          // of these, with status found
 	// Unanswered are the other recognized frames, the most frequent reason first.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
 	// Unread are parts that look like frames, and that no dialect reads. Their frames are not recognized.
@@ -33,6 +35,7 @@ type Summary struct {
 	known  map[Unanswered]int // in groups, by all but Frames
 	last   int                // in groups: the one that was counted last
 	more   Unanswered         // of groups that are not kept
+	failed Unanswered         // the first that the store failed to answer; no status: there is none
 }
 
 // Unanswered are frames that share image, status and reason.
@@ -48,6 +51,7 @@ type Unanswered struct {
 type Unread struct {
 	Path    string   `json:"path,omitempty"` // in JSON, as jq takes it
 	Frames  int      `json:"frames,omitempty"`
+	Parts   uint64   `json:"parts,omitempty"`   // of a profile, that stay as they came
 	Members []string `json:"members,omitempty"` // of the first frame
 	Reason  string   `json:"reason"`
 }
@@ -112,6 +116,9 @@ func imageOf(f *report.Frame, status symbol.Status) string {
 
 // count counts frames without an answer.
 func (s *Summary) count(u Unanswered) {
+	if s.failed.Status == "" && Failed(symbol.Status(u.Status)) {
+		s.failed = u
+	}
 	key := u
 	key.Frames = 0
 	if s.last < len(s.groups) { // frames of one image often follow each other
@@ -146,7 +153,7 @@ func (s *Summary) unread(u *report.Unread) {
 		s.count(Unanswered{Frames: u.Frames, Status: statusNamed, Reason: u.Why})
 		return
 	}
-	s.addUnread(Unread{u.Path, u.Frames, u.Members, u.Why})
+	s.addUnread(Unread{Path: u.Path, Frames: u.Frames, Members: u.Members, Reason: u.Why})
 }
 
 // addUnread adds a part. Those behind the bound are counted together.
@@ -154,6 +161,7 @@ func (s *Summary) addUnread(u Unread) {
 	for i := range s.Unread {
 		if known := &s.Unread[i]; known.Path == u.Path && known.Reason == u.Reason {
 			known.Frames += u.Frames
+			known.Parts += u.Parts
 			return
 		}
 	}
@@ -162,7 +170,7 @@ func (s *Summary) addUnread(u Unread) {
 		return
 	}
 	last := &s.Unread[len(s.Unread)-1]
-	*last = Unread{Frames: last.Frames + u.Frames, Reason: report.WhyMore}
+	*last = Unread{Frames: last.Frames + u.Frames, Parts: last.Parts + u.Parts, Reason: report.WhyMore}
 }
 
 // Merge adds the counts of another part of the input, or of another input.
@@ -182,7 +190,16 @@ func (s *Summary) Merge(o *Summary) {
 	for _, u := range o.Unread {
 		s.addUnread(u)
 	}
+	if s.failed.Status == "" {
+		s.failed = o.failed
+	}
 }
+
+// Failed reports whether a status says that the store failed to answer. Another attempt, or a repaired store, may answer.
+func Failed(s symbol.Status) bool { return s == symbol.Unavailable || s == symbol.Corrupt }
+
+// Failure returns the first frames that the store failed to answer; ok is false if there are none.
+func (s *Summary) Failure() (u Unanswered, ok bool) { return s.failed, s.failed.Status != "" }
 
 // End lists the reasons: the most frequent first, and those behind the bound as one.
 func (s *Summary) End() {

@@ -32,6 +32,7 @@ type LookupJob struct {
 	Arch      string   `help:"Architecture that an ambiguous name belongs to." placeholder:"ARCH"`
 	Style     string   `help:"Text form: llvm (llvm-symbolizer) or addr2line (addr2line -ipfC)." enum:"llvm,addr2line" default:"llvm" placeholder:"STYLE"`
 	Demangle  bool     `help:"Print readable names (default: yes)." default:"true" negatable:""`
+	KeepGoing bool     `help:"Exit with 0 although the store or its keys failed to answer: answers are corrupt, unavailable or sealed."`
 	Context   uint32   `help:"Print up to N source lines around each frame's line." detail:"The map must be loaded with --sources-content." placeholder:"N"`
 }
 
@@ -118,7 +119,7 @@ type lookups struct {
 
 	mu         sync.Mutex
 	unanswered map[symbol.Status]int
-	failed     error // the first answer that is the environment's failure, of the text form
+	failed     error // the first answer that is the environment's failure
 }
 
 // questions is a batch at work.
@@ -302,6 +303,7 @@ func (b *lookups) answer(q *questions) error {
 			b.showText(q, one, one.Position, a, excerpts)
 			continue
 		}
+		b.failing(a.Status, a.Reason())
 		record := one.Of(a, excerpts)
 		if err := showRecord(q, one, &record); err != nil {
 			return err
@@ -341,6 +343,7 @@ func (b *lookups) answerRemote(q *questions) error {
 			record = answers[one.query]
 		}
 		if b.p.Flags.JSON {
+			b.failing(record.Status, record.Reason)
 			if err := showRecord(q, one, &record); err != nil {
 				return err
 			}
@@ -380,9 +383,12 @@ func (b *lookups) askServer(queries []remote.Query) ([]wire.Answer, error) {
 }
 
 // warn logs why a position has no answer, which the text form cannot show: each on the command line, and the first of
-// each status of standard input. An answer that the store or its keys failed to give fails the command once all answers
-// are printed.
+// each status of standard input.
 func (b *lookups) warn(one *asked, position string, a symbol.Answer) {
+	if a.Status == symbol.Sealed { // JSON says so itself
+		b.fail(a.Status, a.Reason())
+	}
+	b.failing(a.Status, a.Reason())
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.unanswered[a.Status]++; b.unanswered[a.Status] > 1 && b.job.reads() {
@@ -393,10 +399,23 @@ func (b *lookups) warn(one *asked, position string, a symbol.Answer) {
 	} else {
 		b.p.Log.Warn("not answered", "artifact", one.artifact, "position", position, "status", a.Status, "reason", a.Reason())
 	}
-	switch a.Status {
-	case symbol.Corrupt, symbol.Unavailable, symbol.Sealed:
-		if b.failed == nil {
-			b.failed = fmt.Errorf("%s: %s", a.Status, a.Reason())
-		}
+}
+
+// failing notes an answer that the store failed to give.
+func (b *lookups) failing(status symbol.Status, reason string) {
+	if wire.Failed(status) {
+		b.fail(status, reason)
+	}
+}
+
+// fail has the command fail once all answers are printed, unless --keep-going says otherwise.
+func (b *lookups) fail(status symbol.Status, reason string) {
+	if b.job.KeepGoing {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failed == nil {
+		b.failed = storeFailed(status, reason)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/report/unread"
+	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -22,6 +23,8 @@ type notices struct {
 	p      *session.Session
 	json   bool // records are printed
 	strict bool
+	going  bool         // answers that the store failed to give do not fail the command
+	places bool         // of a profile are counted, no frames
 	all    wire.Summary // of all inputs
 	short  []string     // inputs that --strict does not accept
 }
@@ -80,6 +83,8 @@ func unreadText(u *wire.Unread) string {
 		b.WriteString("1 frame")
 	case u.Frames > 1:
 		fmt.Fprintf(&b, "%d frames", u.Frames)
+	case u.Parts > 1:
+		fmt.Fprintf(&b, "%d parts", u.Parts)
 	default:
 		b.WriteString("a part")
 	}
@@ -92,11 +97,21 @@ func unreadText(u *wire.Unread) string {
 	return b.String() + ": " + u.Reason
 }
 
-// end counts the frames without an answer by their reasons, the most frequent first. The error is the verdict of --strict.
+// storeFailed is the error of a command that printed everything, and had to print it without some answers.
+func storeFailed(status symbol.Status, reason string) error {
+	return fmt.Errorf("%s: %s (--keep-going exits 0 all the same)", status, reason)
+}
+
+// end counts the frames without an answer by their reasons, the most frequent first. The error is that of the store, or the
+// verdict of --strict.
 func (n *notices) end() error {
 	n.all.End()
+	counted := "frames"
+	if n.places {
+		counted = "places"
+	}
 	for _, u := range n.all.Unanswered {
-		words := []any{"frames", u.Frames}
+		words := []any{counted, u.Frames}
 		if u.Reasons > 0 {
 			n.p.Log.Warn(fmt.Sprintf("not symbolicated: and %d more", u.Reasons), words...)
 			continue
@@ -110,6 +125,9 @@ func (n *notices) end() error {
 		} else {
 			n.p.Log.Warn("not symbolicated", words...)
 		}
+	}
+	if u, failed := n.all.Failure(); failed && !n.going {
+		return storeFailed(symbol.Status(u.Status), u.Reason)
 	}
 	if n.strict && len(n.short) > 0 {
 		if n.p.Log.Enabled(n.p.Ctx, slog.LevelWarn) { // the log has told all

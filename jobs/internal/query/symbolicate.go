@@ -27,18 +27,19 @@ import (
 
 // SymbolicateJob is the command symbolicate.
 type SymbolicateJob struct {
-	Files    []string `arg:"" optional:"" name:"file" help:"Raw stacks, crash reports or method traces. Without one, or with -: standard input."`
-	Symbols  []string `help:"Use the symbols of this file or folder. No store is needed." placeholder:"PATH" group:"Symbols"`
-	Artifact []string `help:"Artifact of frames that name none." placeholder:"NAME" group:"Symbols"`
-	App      string   `help:"Build that frames without an id belong to." placeholder:"APP@BUILD" group:"Symbols"`
-	Frame0   string   `name:"frame0" help:"What the address of frame 0 is: exact, return or stepped (default: by the format)." enum:"exact,return,stepped," default:"" placeholder:"KIND" group:"Symbols"`
-	Output   string   `help:"File for the result. Its ending says the form." detail:".ndjson: records. .perfetto-trace, .speedscope.json: method traces. With --input: a folder, file or s3://bucket/prefix. Else: text. - is standard output." placeholder:"FILE" group:"Output"`
-	Explain  bool     `help:"Print the way from each frame's text to its row." group:"Output"`
-	Strict   bool     `help:"Exit with 3 if an input has no frame that symlake recognizes." detail:"Also if a part looks like frames and is not read. With --json, each input ends with its counts." group:"Output"`
-	Context  uint32   `help:"Add up to N source lines around each frame's line to records." detail:"The map must be loaded with --sources-content." placeholder:"N" group:"Output"`
-	School   string   `help:"How Java and Kotlin is retraced: r8 or list." detail:"r8 prints byte for byte as R8's retrace does. list prints synthesized frames, and alternatives without marks. Default: as R8, but for what it misses." enum:"r8,list," default:"" placeholder:"SCHOOL" group:"~Java and Kotlin"`
-	Verbose  bool     `help:"Print results and arguments of Java and Kotlin methods." group:"~Java and Kotlin"`
-	Regex    string   `help:"Expression for lines of Java and Kotlin, as R8's retrace takes it." detail:"%c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION" group:"~Java and Kotlin"`
+	Files     []string `arg:"" optional:"" name:"file" help:"Raw stacks, crash reports, method traces or a profile. Without one, or with -: standard input."`
+	Symbols   []string `help:"Use the symbols of this file or folder. No store is needed." placeholder:"PATH" group:"Symbols"`
+	Artifact  []string `help:"Artifact of frames that name none." placeholder:"NAME" group:"Symbols"`
+	App       string   `help:"Build that frames without an id belong to." placeholder:"APP@BUILD" group:"Symbols"`
+	Frame0    string   `name:"frame0" help:"What the address of frame 0 is: exact, return or stepped (default: by the format)." enum:"exact,return,stepped," default:"" placeholder:"KIND" group:"Symbols"`
+	Output    string   `help:"File for the result. Its ending says the form." detail:".ndjson: records. .perfetto-trace, .speedscope.json: method traces. Of a profile: its own form, or .svg, .html and the others of help profiles. With --input: a folder, file or s3://bucket/prefix. Else: text. - is standard output." placeholder:"FILE" group:"Output"`
+	Explain   bool     `help:"Print the way from each frame's text to its row." group:"Output"`
+	Strict    bool     `help:"Exit with 3 if an input has no frame that symlake recognizes." detail:"Also if a part looks like frames and is not read. With --json, each input ends with its counts." group:"Output"`
+	KeepGoing bool     `help:"Exit with 0 although the store failed to answer: answers are corrupt or unavailable." group:"Output"`
+	Context   uint32   `help:"Add up to N source lines around each frame's line to records." detail:"The map must be loaded with --sources-content." placeholder:"N" group:"Output"`
+	School    string   `help:"How Java and Kotlin is retraced: r8 or list." detail:"r8 prints byte for byte as R8's retrace does. list prints synthesized frames, and alternatives without marks. Default: as R8, but for what it misses." enum:"r8,list," default:"" placeholder:"SCHOOL" group:"~Java and Kotlin"`
+	Verbose   bool     `help:"Print results and arguments of Java and Kotlin methods." group:"~Java and Kotlin"`
+	Regex     string   `help:"Expression for lines of Java and Kotlin, as R8's retrace takes it." detail:"%c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION" group:"~Java and Kotlin"`
 	DartFlags
 	traceFlags
 	restFlags
@@ -185,7 +186,7 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	w := bufio.NewWriter(to)
 	meter := newMeter(p, j.Files, j.Output)
 	defer meter.stop()
-	said := notices{p: p, json: j.json(p), strict: j.Strict}
+	said := notices{p: p, json: j.json(p), strict: j.Strict, going: j.KeepGoing}
 	defer func() { err = cmp.Or(err, said.end()) }()
 	one := func(name string, r io.Reader) error {
 		sample := unread.NewSample(meter.reader(name, r))
