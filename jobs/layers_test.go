@@ -19,7 +19,7 @@ const module = "github.com/symlake/symlake/"
 // libraries are the packages below formats and sinks that are no adapters:
 // they may be imported by siblings and from above.
 var libraries = map[string]bool{
-	"formats/symbol": true, "formats/report": true, "formats/report/all": true, "formats/report/reporttest": true, "formats/report/unread": true, "formats/retrace": true, "formats/room": true, "formats/trace": true, "formats/demangle": true, "formats/demangle/cxx": true, "formats/demangle/swift": true, "formats/all": true, "formats/formattest": true,
+	"formats/symbol": true, "formats/report": true, "formats/report/all": true, "formats/report/reporttest": true, "formats/report/scripts": true, "formats/report/unread": true, "formats/retrace": true, "formats/room": true, "formats/trace": true, "formats/profile": true, "formats/profile/all": true, "formats/profile/profiletest": true, "formats/samples": true, "formats/samples/flame": true, "formats/samples/records": true, "formats/unwind": true, "formats/demangle": true, "formats/demangle/cxx": true, "formats/demangle/msvc": true, "formats/demangle/swift": true, "formats/all": true, "formats/formattest": true,
 	"sinks/row": true, "sinks/catalog": true, "sinks/lookup": true, "sinks/answer": true, "sinks/group": true, "sinks/bucket": true, "sinks/kek": true, "sinks/kek/kms": true, "sinks/kek/kmstest": true, "sinks/all": true, "sinks/open": true, "sinks/stores": true, "sinks/sinktest": true, "sinks/scratch": true, "sinks/hostfile": true, "sinks/tables": true,
 	"sinks/bucket/all": true, "sinks/bucket/buckettest": true,
 }
@@ -60,10 +60,10 @@ func violation(from, to string) string {
 }
 
 func isContract(p string) bool {
-	return p == "formats" || p == "formats/report" || p == "sinks" || p == "sinks/bucket"
+	return p == "formats" || p == "formats/report" || p == "formats/profile" || p == "sinks" || p == "sinks/bucket"
 }
 
-// isAdapter: a child of formats, formats/report, sinks or sinks/bucket that implements its contract.
+// isAdapter: a child of formats, formats/report, formats/profile, sinks or sinks/bucket that implements its contract.
 func isAdapter(p string) bool {
 	dir, base := path.Split(p)
 	return isContract(strings.TrimSuffix(dir, "/")) && base != "internal" && !libraries[p]

@@ -140,9 +140,9 @@ func TestScriptsGetTheSame(t *testing.T) {
 	t.Parallel()
 	store, _ := stocked(t)
 	for _, c := range []struct{ args, want string }{
-		{"artifacts", "4ccf1b58ac2786c441fa53c3d4a25d6c  elf  arm64   libgame.so    109 ranges  659 bytes  \n" +
-			"64aa4c9752abd69f706af0a6cbebeffb  r8           shop.map.txt  6 classes   N bytes  \n" +
-			"d76615269730c572153b7aa4a17f3bfc  elf  x86_64  libgame.so    97 ranges   711 bytes  \n"},
+		{"artifacts", "4ccf1b58ac2786c441fa53c3d4a25d6c  elf  arm64   libgame.so    109 ranges  920 bytes   \n" +
+			"64aa4c9752abd69f706af0a6cbebeffb  r8           shop.map.txt  6 classes   N bytes   \n" +
+			"d76615269730c572153b7aa4a17f3bfc  elf  x86_64  libgame.so    97 ranges   1054 bytes  \n"},
 		{"artifacts --wanted", "1  DAY  backtrace  00112233445566778899aabbccddeeff00112233  /system/lib64/libmissing.so\n"},
 		{"objects --state skipped", "skipped  105  SOURCE/crash.txt  unknown-format\nskipped  10   SOURCE/notes.txt  unknown-format\n"},
 		{"audit", "TIME  init     USER STORE\n"},

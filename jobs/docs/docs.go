@@ -7,6 +7,7 @@ package docs
 import (
 	_ "embed"
 
+	"github.com/symlake/symlake/formats/profile"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/jobs/serve"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -32,6 +33,7 @@ func Topics() []Topic {
 	return []Topic{
 		{"mobile", "upload symbols from each build tool, paste a crash", mobile, "jobs/docs/mobile.md"},
 		{"reports", "crash reports, stacks and traces that symbolicate reads", report.README, "formats/report/README.md"},
+		{"profiles", "profiles that symbolicate answers and converts: Perfetto, pprof, OTLP and others", profile.README, "formats/profile/README.md"},
 		{"server", "symlake serve: its paths, curl, clients in Python and Java", serve.README, "jobs/serve/README.md"},
 		{"go", "look up from a Go program", lookup.README, "sinks/lookup/README.md"},
 		{"glossary", "the words of symlake and their meaning", glossary, "jobs/docs/glossary.md"},

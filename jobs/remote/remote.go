@@ -172,11 +172,19 @@ func (c *Client) send(ctx context.Context, method, path, kind string, body []byt
 		if text, about, wait, err = c.once(ctx, method, path, kind, body); wait == 0 || n == tries {
 			return text, about, err
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+		if err := pause(ctx, wait); err != nil {
+			return nil, nil, err
 		}
+	}
+}
+
+// pause waits. The error is ctx's.
+func pause(ctx context.Context, wait time.Duration) error {
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -189,10 +197,7 @@ func (c *Client) once(ctx context.Context, method, path, kind string, body []byt
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)
 	}
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	res, err := c.http.Do(r)
+	res, err := c.do(r)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -211,6 +216,20 @@ func (c *Client) once(ctx context.Context, method, path, kind string, body []byt
 		maps.Copy(about, res.Trailer)
 		return text, about, 0, nil
 	}
+	wait, err = refused(res, text)
+	return nil, nil, wait, err
+}
+
+// do sends a request with the token.
+func (c *Client) do(r *http.Request) (*http.Response, error) {
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	return c.http.Do(r)
+}
+
+// refused returns the error of an answer other than 200; wait is how long to wait before the request is sent again.
+func refused(res *http.Response, text []byte) (wait time.Duration, err error) {
 	var said struct{ Error string }
 	if json.Unmarshal(text, &said) != nil || said.Error == "" {
 		said.Error = http.StatusText(res.StatusCode)
@@ -219,5 +238,5 @@ func (c *Client) once(ctx context.Context, method, path, kind string, body []byt
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		wait = time.Duration(min(max(seconds, 1), 10)) * time.Second
 	}
-	return nil, nil, wait, &Error{res.StatusCode, said.Error}
+	return wait, &Error{res.StatusCode, said.Error}
 }

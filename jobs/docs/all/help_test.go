@@ -18,6 +18,7 @@ cp libcart.so testdata/r8/shop.map.txt build/symbols/shop/1234/
 cp libcart.so libs/
 cp testdata/stacks/demo.txt crash.txt
 cp testdata/trace/shop.txt out.txt
+cp testdata/profile/kept/tree.pb.gz cpu.pb.gz
 printf '%s\n' 'sources: [{url: build/symbols, names: "{app}/{build}/**"}]' 'store: file:symlake-data' > symlake.yaml
 for again in "" --force; do symlake ingest --report report.json $again; done
 `

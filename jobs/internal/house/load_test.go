@@ -40,7 +40,7 @@ func (l listed) ours() bool { return strings.HasPrefix(l.ImportPath, module+"/")
 // compiled types from its build cache, so the list costs a second after a build.
 var packages = sync.OnceValues(func() ([]listed, error) {
 	list := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles",
-		"./...", "./testdata/bench", "./testdata/steps")
+		"./...", "./testdata/bench/...", "./testdata/steps", "./testdata/profile/raw")
 	list.Dir = formattest.Root()
 	list.Stderr = os.Stderr
 	out, err := list.Output()

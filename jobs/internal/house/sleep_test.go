@@ -15,10 +15,10 @@ import (
 // sleepers are the tests that sleep, with the reason. All others wait for a condition with
 // formattest.Await, or in a bubble of testing/synctest.
 var sleepers = map[string]string{
-	"ingest/lakerun_test.go":     "a slow store, which commits while the run ends",
-	"jobs/cron_test.go":          "a real cron looks at its tables once a minute",
-	"jobs/storm_test.go":         "the random pause between two kills",
-	"sinks/hbase/faults_test.go": "the length of an outage",
+	"ingest/lakerun_test.go":   "a slow store, which commits while the run ends",
+	"jobs/cron_test.go":        "a real cron looks at its tables once a minute",
+	"jobs/hbasesecure_test.go": "the random pause between two kills",
+	"jobs/storm_test.go":       "the random pause between two kills",
 }
 
 // TestSleep fails when a test sleeps that is not listed: a fixed time is too short on a busy host.

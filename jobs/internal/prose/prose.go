@@ -154,12 +154,13 @@ func Collect(r *gc.Report, dryRun bool) string {
 	if dryRun {
 		w.add("Dry run, nothing was changed: gc would remove %s of %s.", term.Counted(r.Loads, "load"), term.Counted(r.Artifacts, "artifact"))
 	} else {
-		w.add("Removed %s of %s in %s, and %s of unfinished batches.", term.Counted(r.Loads, "load"), term.Counted(r.Artifacts, "artifact"), term.Seconds(r.Seconds), term.Size(r.Freed))
+		w.add("Removed %s of %s in %s, and freed %s.", term.Counted(r.Loads, "load"), term.Counted(r.Artifacts, "artifact"), term.Seconds(r.Seconds), term.Size(r.Freed))
 	}
 	w.if1(r.Orphans, "1 of the loads had no record.", "# of the loads had no record.")
 	w.if1(r.Names, "1 name led nowhere.", "# names led nowhere.")
 	w.if1(r.Records, "1 record was empty.", "# records were empty.")
 	w.if1(r.Lost, "1 previous load has lost its rows: no rollback reaches it.", "# previous loads have lost their rows: no rollback reaches them.")
+	w.if1(r.Renewed, "1 record has a smaller form now.", "# records have a smaller form now.")
 	w.if1(len(r.Damaged), "1 artifact is damaged, and stays as it is: see symlake verify.", "# artifacts are damaged, and stay as they are: see symlake verify.")
 	return w.String()
 }

@@ -1,12 +1,9 @@
 package query
 
 import (
-	"io"
 	"time"
 
 	"github.com/symlake/symlake/jobs/internal/exit"
-	"github.com/symlake/symlake/jobs/internal/session"
-	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/sinks/answer"
 )
 
@@ -41,12 +38,4 @@ func (f *traceFlags) check() error {
 		return exit.Usage("--to %v is not behind --from %v", f.To, f.From)
 	}
 	return nil
-}
-
-// openInput opens a file that the command reads; - is standard input.
-func openInput(p *session.Session, name string) (io.Reader, func() error, error) {
-	if name == "-" {
-		return p.In, func() error { return nil }, nil
-	}
-	return term.OpenInput(p.Ctx, name)
 }

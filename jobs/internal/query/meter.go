@@ -36,6 +36,9 @@ func newMeter(p *session.Session, files []string, output string) *meter {
 // stop takes the bar away.
 func (m *meter) stop() { m.watch.Stop() }
 
+// again lets the bar begin again, for an input that is read several times.
+func (m *meter) again() { m.step.Done = 0 }
+
 // reader returns a reader of an input that moves the bar.
 func (m *meter) reader(name string, r io.Reader) io.Reader {
 	if !m.watch.HasBar() {

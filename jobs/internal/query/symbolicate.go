@@ -81,9 +81,9 @@ func (j SymbolicateJob) Supervised() bool { return j.Input != "" }
 // Help returns the text below the flags.
 func (j SymbolicateJob) Help() string {
 	if j.explode == nil {
-		return "Lines without a frame pass through unchanged.\n\nExample:\n  symlake symbolicate crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace"
+		return "Lines without a frame pass through unchanged.\n\nExample:\n  symlake symbolicate crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate cpu.pb.gz --output cpu.html"
 	}
-	return "Lines without a frame pass through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate --input 's3://raw/*.parquet' --output s3://out/"
+	return "Lines without a frame pass through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate cpu.pb.gz --output cpu.html\n  symlake symbolicate --input 's3://raw/*.parquet' --output s3://out/"
 }
 
 // Check finds faults in the words before anything is opened.
@@ -166,7 +166,14 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	if j.Input != "" {
 		return j.tables.Symbolicate(p, &j)
 	}
-	if done, err := j.conversion(p).traces(p); done {
+	from := newSources(p)
+	if done, err := j.profiling(p).profile(p, from); done {
+		return err
+	}
+	if done, err := j.conversion(p).traces(p, from); done {
+		return err
+	}
+	if err := j.profiling(p).asked(); err != nil {
 		return err
 	}
 	reply, close, err := j.answerer(p)
@@ -197,10 +204,14 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 		return said.input(w, name, counts, sample)
 	}
 	if len(j.Files) == 0 {
-		err = one("standard input", p.In)
+		in, _, oerr := from.open("-")
+		if oerr != nil {
+			return oerr
+		}
+		err = one("standard input", in)
 	}
 	for _, file := range j.Files {
-		f, closeFile, oerr := openInput(p, file)
+		f, closeFile, oerr := from.open(file)
 		if oerr != nil {
 			return errors.Join(oerr, w.Flush())
 		}
@@ -213,15 +224,37 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	return errors.Join(err, w.Flush())
 }
 
-// conversion is the command as far as it concerns method traces.
-func (j SymbolicateJob) conversion(p *session.Session) *conversion {
-	client := func(cacheBytes int64) (*answer.Client, func() error, error) {
+// cached returns how to open a client, with a bound on its cache.
+func (j SymbolicateJob) cached(p *session.Session) func(cacheBytes int64) (*answer.Client, func() error, error) {
+	return func(cacheBytes int64) (*answer.Client, func() error, error) {
 		if len(j.Symbols) > 0 { // a store in memory has no blocks to keep
 			cacheBytes = 0
 		}
 		return j.Client(p, lookup.Options{CacheBytes: cacheBytes})
 	}
-	return &conversion{traceFlags: j.traceFlags, files: j.Files, output: j.Output, json: j.json(p), strict: j.Strict, artifacts: j.Artifact, app: j.App, exploded: len(j.Symbols) > 0, client: client}
+}
+
+// profiling is the command as far as it concerns profiles.
+func (j SymbolicateJob) profiling(p *session.Session) *profiling {
+	other := ""
+	switch {
+	case j.JankStack > 0:
+		other = "--jank-stack"
+	case j.Explain:
+		other = "--explain"
+	case j.Context > 0:
+		other = "--context"
+	case j.School != "":
+		other = "--school"
+	case j.Regex != "":
+		other = "--regex"
+	}
+	return &profiling{files: j.Files, output: j.Output, artifacts: j.Artifact, app: j.App, frame0: j.Frame0, strict: j.Strict, going: j.KeepGoing, other: other, exploded: len(j.Symbols) > 0, client: j.cached(p)}
+}
+
+// conversion is the command as far as it concerns method traces.
+func (j SymbolicateJob) conversion(p *session.Session) *conversion {
+	return &conversion{traceFlags: j.traceFlags, files: j.Files, output: j.Output, json: j.json(p), strict: j.Strict, artifacts: j.Artifact, app: j.App, exploded: len(j.Symbols) > 0, client: j.cached(p)}
 }
 
 // replier answers the stacks of a text and counts their frames.

@@ -1,7 +1,7 @@
 package query
 
 import (
-	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +14,6 @@ import (
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
-	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/tracenames"
 	"github.com/symlake/symlake/sinks/answer"
 )
@@ -25,6 +24,17 @@ type traceInput struct {
 	path string // "": standard input
 	r    io.Reader
 }
+
+// newTraceInput returns the input of a name; - is standard input.
+func newTraceInput(path string) *traceInput {
+	if path == "-" {
+		return &traceInput{name: "standard input"}
+	}
+	return &traceInput{name: path, path: path}
+}
+
+// source returns the name of the input among sources.
+func (i *traceInput) source() string { return cmp.Or(i.path, "-") }
 
 // beside opens the file beside a trace.
 func (i *traceInput) beside(suffix string, replace bool) (io.ReadCloser, error) {
@@ -45,12 +55,10 @@ func (i *traceInput) beside(suffix string, replace bool) (io.ReadCloser, error) 
 }
 
 // isTrace reports whether a file is a trace, by its beginning and the files beside it.
-func (i *traceInput) isTrace() (bool, error) {
-	in := bufio.NewReaderSize(i.r, 64<<10)
-	i.r = in
-	head, err := in.Peek(64 << 10)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("read %s: %w", i.name, err)
+func (i *traceInput) isTrace(from *sources) (bool, error) {
+	head, err := from.head(i.source())
+	if err != nil {
+		return false, err
 	}
 	if trace.Sniff(head) != "" {
 		return true, nil
@@ -62,43 +70,29 @@ func (i *traceInput) isTrace() (bool, error) {
 	return true, f.Close()
 }
 
-// traces converts the inputs, if they are traces; done is false if none of them is, and nothing was read
-// then but into p.in's buffer.
-func (j *conversion) traces(p *session.Session) (done bool, err error) {
+// traces converts the inputs, if they are traces; done is false if none of them is.
+func (j *conversion) traces(p *session.Session, from *sources) (done bool, err error) {
 	if err := j.traceFlags.check(); err != nil {
 		return true, err
 	}
 	wanted := j.JankStack > 0 || traceOutput(j.output) != nil
 	found, other := "", ""
-	look := func(i *traceInput) error {
-		is, err := i.isTrace()
-		if is && found == "" {
-			found = i.name
-		} else if !is && other == "" {
-			other = i.name
-		}
-		return err
-	}
 	if len(j.files) == 0 {
 		j.files = []string{"-"}
 	}
 	for _, path := range j.files {
-		if path == "-" {
-			in := &traceInput{name: "standard input", r: p.In}
-			err = errors.Join(err, look(in))
-			p.In = in.r
-			continue
+		in := newTraceInput(path)
+		is, err := in.isTrace(from)
+		switch {
+		case err != nil:
+			return true, err
+		case is && found == "":
+			found = in.name
+		case !is && other == "":
+			other = in.name
 		}
-		f, closeFile, oerr := term.OpenInput(p.Ctx, path)
-		if oerr != nil {
-			return true, oerr
-		}
-		err = errors.Join(err, look(&traceInput{name: path, path: path, r: f}))
-		closeFile()
 	}
 	switch {
-	case err != nil:
-		return true, err
 	case found == "" && !wanted:
 		return false, nil
 	case found == "":
@@ -108,7 +102,7 @@ func (j *conversion) traces(p *session.Session) (done bool, err error) {
 	case !wanted && filepath.Ext(j.output) != ".ndjson" && !j.json:
 		return true, exit.Usage("%s is a method trace: give --output FILE.perfetto-trace, .speedscope.json or .ndjson, or --jank-stack", found)
 	}
-	return true, j.convert(p)
+	return true, j.convert(p, from)
 }
 
 // traceMemoryBytes bound a conversion with the collector's room beside it: names, records to be sorted, the client's
@@ -116,7 +110,7 @@ func (j *conversion) traces(p *session.Session) (done bool, err error) {
 const traceMemoryBytes = 56 << 20
 
 // convert reads the traces once and writes all that is wanted of them.
-func (j *conversion) convert(p *session.Session) (err error) {
+func (j *conversion) convert(p *session.Session, from *sources) (err error) {
 	p.Collector.Use(collector.Trace, traceMemoryBytes)
 	labels := tracenames.New(tracenames.Options{Ctx: p.Ctx, Artifacts: j.artifacts, App: j.app, All: j.exploded, Warn: p.Log.Warn,
 		Open: func() (*answer.Client, func() error, error) { return j.client(tracenames.CacheBytes) }})
@@ -165,11 +159,8 @@ func (j *conversion) convert(p *session.Session) (err error) {
 		return nil
 	}
 	for n, path := range j.files {
-		in := &traceInput{name: path, path: path}
-		if path == "-" {
-			in = &traceInput{name: "standard input"}
-		}
-		f, closeFile, oerr := openInput(p, path)
+		in := newTraceInput(path)
+		f, closeFile, oerr := from.open(path)
 		if oerr != nil {
 			return oerr
 		}

@@ -2,11 +2,8 @@ package query
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/symlake/symlake/formats/trace"
@@ -41,8 +38,7 @@ func traceOutput(file string) func(w io.Writer, p *session.Session) traceFormat 
 // traceFile is where the result goes: a file that is there when it is whole, or standard output; or nowhere.
 type traceFile struct {
 	format traceFormat // nil: nothing is converted
-	file   *os.File    // nil: standard output
-	path   string
+	file   *outFile    // nil: standard output
 }
 
 // traceWriter opens the output.
@@ -58,22 +54,11 @@ func (j *conversion) traceWriter(p *session.Session) (*traceFile, error) {
 	if j.output == "" {
 		return &traceFile{format: made(p.Out, p)}, nil
 	}
-	dir, base := filepath.Split(j.output)
-	if st, err := os.Stat(j.output); err == nil && !st.Mode().IsRegular() { // a pipe, a terminal
-		f, err := os.OpenFile(j.output, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, fmt.Errorf("open output: %w", err)
-		}
-		return &traceFile{format: made(f, p), file: f}, nil
-	}
-	f, err := os.CreateTemp(dir, base+".*.part")
+	f, err := createOut(j.output)
 	if err != nil {
-		return nil, fmt.Errorf("create output: %w", err)
+		return nil, err
 	}
-	if err := f.Chmod(0o644); err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
-	}
-	return &traceFile{format: made(f, p), file: f, path: j.output}, nil
+	return &traceFile{format: made(f, p), file: f}, nil
 }
 
 func (t *traceFile) trace(label labels) {
@@ -100,29 +85,13 @@ func (t *traceFile) commit() error {
 	if t.file == nil {
 		return nil
 	}
-	f := t.file
-	t.file = nil
-	err := f.Close()
-	if err == nil && t.path != "" {
-		err = os.Rename(f.Name(), t.path)
-	}
-	if err != nil && t.path != "" {
-		os.Remove(f.Name())
-	}
-	if err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return t.file.commit()
 }
 
 // abort removes an uncommitted output; after commit it does nothing.
 func (t *traceFile) abort() {
-	if t.file == nil {
-		return
-	}
-	t.file.Close()
-	if t.path != "" {
-		os.Remove(t.file.Name())
+	if t.file != nil {
+		t.file.abort()
 	}
 }
 
