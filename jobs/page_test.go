@@ -52,7 +52,7 @@ func TestPage(t *testing.T) {
 		run         func(t *testing.T, b *browsertest.Browser)
 	}{
 		{"shows", true, true, pageShows}, {"reads", true, false, pageReads}, {"frames", false, true, pageFrames}, {"keys", false, true, pageByKeys},
-		{"copies", true, false, pageCopies}, {"trace", true, true, pageTraces}, {"tokens", true, false, pageTokens}, {"large", false, true, pageLarge},
+		{"copies", true, false, pageCopies}, {"trace", true, true, pageTraces}, {"tokens", true, false, pageTokens}, {"large", false, true, pageLarge}, {"flame", true, true, pageFlame},
 	}
 	for scheme, dark := range map[string]bool{"light": false, "dark": true} {
 		t.Run(scheme, func(t *testing.T) {

@@ -540,7 +540,7 @@ func TestRemoteServerIsWrong(t *testing.T) {
 
 // Every path and parameter of the server stands in its description, and the other way round.
 func TestServeDescription(t *testing.T) {
-	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"))
+	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"), "--otlp-forward", "http://127.0.0.1:9")
 	_, text := s.ask(t, "GET", "/openapi.json", "", "")
 	var doc struct {
 		Paths map[string]map[string]struct{ Responses map[string]any }
@@ -562,7 +562,7 @@ func TestServeDescription(t *testing.T) {
 		}
 	}
 	slices.Sort(paths)
-	want := []string{"/", "/healthz", "/metrics", "/openapi.json", "/readyz", "/symbolicate/v5", "/v1/artifacts", "/v1/lookup", "/v1/objects", "/v1/run", "/v1/runs", "/v1/status", "/v1/symbolicate", "/v1/trace", "/v1/wanted"}
+	want := []string{"/", "/healthz", "/metrics", "/openapi.json", "/readyz", "/symbolicate/v5", "/v1/artifacts", "/v1/lookup", "/v1/objects", "/v1/profiles", "/v1/run", "/v1/runs", "/v1/status", "/v1/symbolicate", "/v1/trace", "/v1/wanted", "/v1development/profiles"}
 	if !reflect.DeepEqual(paths, want) {
 		t.Errorf("described: %v", paths)
 	}

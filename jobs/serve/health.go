@@ -56,3 +56,13 @@ func (s *Server) metrics(c *call) error {
 
 // page answers with a page for browsers, or with one of its assets.
 func (s *Server) page(c *call) error { return page.Serve(c, c.r) }
+
+// reasonHeader says in one word why a client of debuginfod gets no file. Such clients show no bodies.
+const reasonHeader = "Symlake-Reason"
+
+// build refuses a file of a build: the store keeps answers, not the files that they came from. A client of debuginfod asks
+// its next server then.
+func (s *Server) build(c *call) error {
+	c.Header().Set(reasonHeader, "not-kept")
+	return failed(http.StatusNotFound, "symlake keeps no debuginfo, executables and sources. Ask the server of debuginfod that your sources name, or ask for positions of the build: /v1/lookup")
+}

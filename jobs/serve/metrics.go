@@ -10,6 +10,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/internal/metrics"
+	"github.com/symlake/symlake/jobs/serve/relay"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -24,6 +25,8 @@ type Metrics struct {
 	reads    *metrics.Counter   // from, outcome
 	rows     *metrics.Counter   // from, outcome
 	took     *metrics.Histogram // from
+
+	Relay *relay.Metrics // to be given the relay, if there is any
 }
 
 // NewMetrics makes a registry of their own.
@@ -41,6 +44,7 @@ func NewMetrics() *Metrics {
 	m.reads = r.Counter("symlake_reads_total", "Round trips past the caches of this process.", "from", "outcome")
 	m.rows = r.Counter("symlake_rows_total", "Rows asked for in them.", "from", "outcome")
 	m.took = r.Histogram("symlake_read_seconds", "Time of a round trip.", times, "from")
+	m.Relay = relay.NewMetrics(r, times)
 	r.Add(metrics.Go)
 	r.Add(metrics.Process)
 	return m

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/jobs/serve/page"
 	"github.com/symlake/symlake/jobs/serve/protocol"
+	"github.com/symlake/symlake/jobs/serve/relay"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -33,6 +34,7 @@ var routes = map[string]route{
 	"/symbolicate/v5": {methods: post((*Server).tecken), cors: true},
 	"/v1/symbolicate": {methods: post((*Server).symbolicate)},
 	"/v1/trace":       {methods: post((*Server).trace)},
+	"/v1/profiles":    {methods: post((*Server).profiles)},
 	"/v1/lookup": {methods: map[string]handler{
 		http.MethodGet: (*Server).lookupGet, http.MethodHead: (*Server).lookupGet, http.MethodPost: (*Server).lookupPost,
 	}},
@@ -44,6 +46,8 @@ var routes = map[string]route{
 	"/v1/status":             {methods: get((*Server).status)},
 	protocol.SymbolicatePath: {methods: post((*Server).rpcSymbolicate), cors: true, rpc: true},
 	protocol.LookupPath:      {methods: post((*Server).rpcLookup), cors: true, rpc: true},
+	relay.HTTPPath:           {methods: post((*Server).relayHTTP)},
+	relay.GRPCPath:           {methods: post((*Server).relayGRPC), rpc: true},
 	"/healthz":               {methods: get((*Server).healthz), open: true, free: true},
 	"/readyz":                {methods: get((*Server).readyz), open: true, free: true},
 	"/metrics":               {methods: get((*Server).metrics), free: true},
@@ -53,6 +57,9 @@ var routes = map[string]route{
 // pages answers what a browser shows. Names of pages and assets come from package page.
 var pages = route{methods: get((*Server).page), open: true, free: true}
 
+// builds answers clients of debuginfod, which send no token.
+var builds = route{methods: get((*Server).build), open: true, free: true}
+
 // find returns the route of a path, and its name in logs and metrics.
 func find(path string) (to route, name string, known bool) {
 	if to, known = routes[path]; known {
@@ -60,6 +67,9 @@ func find(path string) (to route, name string, known bool) {
 	}
 	if page.Has(path) {
 		return pages, "page", true
+	}
+	if strings.HasPrefix(path, "/buildid/") {
+		return builds, "/buildid/", true
 	}
 	return to, "other", false
 }

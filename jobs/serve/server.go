@@ -31,6 +31,7 @@ import (
 	"github.com/symlake/symlake/jobs/serve/browse"
 	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/jobs/serve/protocol"
+	"github.com/symlake/symlake/jobs/serve/relay"
 	"github.com/symlake/symlake/sinks/answer"
 )
 
@@ -58,6 +59,8 @@ type Options struct {
 	Origins []string
 	// RPC speaks gRPC, gRPC-Web and Connect; nil: the server speaks plain HTTP alone.
 	RPC protocol.Speaker
+	// Relay sends OpenTelemetry profiles on; nil: the server takes none.
+	Relay *relay.Relay
 }
 
 // Server answers requests. Safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,6 +21,7 @@ import (
 	"github.com/symlake/symlake/jobs/serve"
 	"github.com/symlake/symlake/jobs/serve/connections"
 	"github.com/symlake/symlake/jobs/serve/protocol"
+	"github.com/symlake/symlake/jobs/serve/relay"
 	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -34,23 +36,26 @@ func NewServe(speaks func(mostBytes int64) protocol.Speaker) *ServeJob {
 type ServeJob struct {
 	speaks func(mostBytes int64) protocol.Speaker
 
-	Listen      string         `help:"Address of the server." default:"127.0.0.1:8080" placeholder:"HOST:PORT" group:"Access"`
-	Tokens      string         `help:"File with one NAME TOKEN pair a line." detail:"Only its owner may read it. - is standard input. --token adds one. With neither, the server accepts every caller that knows its name." type:"existingfile" placeholder:"FILE" group:"Access"`
-	AllowHost   []string       `help:"Name of the server that callers without tokens may use." detail:"localhost and addresses need none." placeholder:"NAME" group:"Access"`
-	AllowOrigin []string       `help:"Site with pages that may ask /symbolicate/v5." placeholder:"https://HOST" group:"Access"`
-	TLSCert     string         `help:"Certificate chain, PEM." type:"existingfile" placeholder:"FILE" group:"Access"`
-	TLSKey      string         `help:"Private key of the certificate, PEM." type:"existingfile" placeholder:"FILE" group:"Access"`
-	Cache       settings.Bytes `help:"Memory of the caches and of answering." default:"256MiB" group:"Cache"`
-	CatalogTTL  time.Duration  `help:"How long the server remembers names and records." detail:"A new load answers after this time at the latest." default:"1m" group:"Cache"`
-	NegativeTTL time.Duration  `help:"How long the server remembers that a name is missing." default:"10s" group:"Cache"`
-	MaxBody     settings.Bytes `help:"Largest request, inflated." default:"16MiB" group:"~Limits"`
-	AnswerLimit settings.Bytes `help:"Largest answer. A larger one ends with an error." default:"64MiB" group:"~Limits"`
-	MaxStacks   int            `help:"Most stacks of a request." default:"10000" group:"~Limits"`
-	MaxFrames   int            `help:"Most frames of a request." default:"250000" group:"~Limits"`
-	MaxTime     time.Duration  `help:"Time for the body of a request, and then for its answer." default:"30s" group:"~Limits"`
-	Concurrent  int            `help:"Requests at work at once (default: four a processor)." default:"0" group:"~Limits"`
-	Drain       time.Duration  `help:"How long requests may go on after a signal to end." default:"30s" group:"~Limits"`
-	DrainDelay  time.Duration  `help:"How long the server takes new requests after that signal." detail:"/readyz refuses them meanwhile, until a load balancer has noticed." default:"0s" group:"~Limits"`
+	Listen                string         `help:"Address of the server." default:"127.0.0.1:8080" placeholder:"HOST:PORT" group:"Access"`
+	Tokens                string         `help:"File with one NAME TOKEN pair a line." detail:"Only its owner may read it. - is standard input. --token adds one. With neither, the server accepts every caller that knows its name." type:"existingfile" placeholder:"FILE" group:"Access"`
+	AllowHost             []string       `help:"Name of the server that callers without tokens may use." detail:"localhost and addresses need none." placeholder:"NAME" group:"Access"`
+	AllowOrigin           []string       `help:"Site with pages that may ask /symbolicate/v5." placeholder:"https://HOST" group:"Access"`
+	TLSCert               string         `help:"Certificate chain, PEM." type:"existingfile" placeholder:"FILE" group:"Access"`
+	TLSKey                string         `help:"Private key of the certificate, PEM." type:"existingfile" placeholder:"FILE" group:"Access"`
+	OTLPForward           string         `name:"otlp-forward" help:"Receiver that gets the answered profiles of OpenTelemetry." detail:"http://HOST:4318, https://HOST, grpc://HOST:4317 or grpcs://HOST. With it the server takes OTLP/HTTP at /v1development/profiles, and OTLP/gRPC." placeholder:"URL" group:"Profiles"`
+	OTLPForwardHeader     []string       `name:"otlp-forward-header" help:"Header of each request to that receiver." detail:"Secrets belong into the variable, not into a command line." sep:"none" placeholder:"NAME=VALUE" group:"Profiles"`
+	OTLPForwardUnanswered bool           `name:"otlp-forward-unanswered" help:"Send profiles on as they came while the store is out of reach." detail:"Otherwise their exporter is told to send them again." group:"Profiles"`
+	Cache                 settings.Bytes `help:"Memory of the caches and of answering." default:"256MiB" group:"Cache"`
+	CatalogTTL            time.Duration  `help:"How long the server remembers names and records." detail:"A new load answers after this time at the latest." default:"1m" group:"Cache"`
+	NegativeTTL           time.Duration  `help:"How long the server remembers that a name is missing." default:"10s" group:"Cache"`
+	MaxBody               settings.Bytes `help:"Largest request, inflated." default:"16MiB" group:"~Limits"`
+	AnswerLimit           settings.Bytes `help:"Largest answer. A larger one ends with an error." default:"64MiB" group:"~Limits"`
+	MaxStacks             int            `help:"Most stacks of a request." default:"10000" group:"~Limits"`
+	MaxFrames             int            `help:"Most frames of a request." default:"250000" group:"~Limits"`
+	MaxTime               time.Duration  `help:"Time for the body of a request, and then for its answer." default:"30s" group:"~Limits"`
+	Concurrent            int            `help:"Requests at work at once (default: four a processor)." default:"0" group:"~Limits"`
+	Drain                 time.Duration  `help:"How long requests may go on after a signal to end." default:"30s" group:"~Limits"`
+	DrainDelay            time.Duration  `help:"How long the server takes new requests after that signal." detail:"/readyz refuses them meanwhile, until a load balancer has noticed." default:"0s" group:"~Limits"`
 }
 
 // Help returns the text below the flags.
@@ -83,7 +88,33 @@ func (j ServeJob) Check(p *session.Session) error {
 	if min(j.MaxStacks, j.MaxFrames, j.Concurrent) < 0 || min(j.MaxTime, j.Drain, j.DrainDelay, j.CatalogTTL, j.NegativeTTL) < 0 {
 		return exit.Usage("serve: a number or a time is below 0")
 	}
+	if _, err := j.relay(nil, nil); err != nil {
+		return err
+	}
 	return j.checkListen(p)
+}
+
+// relay returns what sends profiles on; nil: nothing does.
+func (j ServeJob) relay(m *relay.Metrics, log *slog.Logger) (*relay.Relay, error) {
+	if j.OTLPForward == "" {
+		if len(j.OTLPForwardHeader) > 0 || j.OTLPForwardUnanswered {
+			return nil, exit.Usage("--otlp-forward-header and --otlp-forward-unanswered want --otlp-forward URL")
+		}
+		return nil, nil
+	}
+	header := http.Header{}
+	for _, h := range j.OTLPForwardHeader {
+		name, value, ok := strings.Cut(h, "=")
+		if !ok || name == "" || strings.ContainsAny(name, " :\r\n") || strings.ContainsAny(value, "\r\n") {
+			return nil, exit.Usage("--otlp-forward-header: want NAME=VALUE")
+		}
+		header.Add(name, value)
+	}
+	r, err := relay.New(relay.Options{URL: j.OTLPForward, Header: header, Time: j.MaxTime, Metrics: m, Log: log, Unanswered: j.OTLPForwardUnanswered})
+	if err != nil {
+		return nil, exit.Usage("--otlp-forward %w", err)
+	}
+	return r, nil
 }
 
 // checkListen checks the form of the address.
@@ -141,7 +172,11 @@ func (j ServeJob) Run(p *session.Session) error {
 	if j.speaks != nil {
 		rpc = j.speaks(int64(j.MaxBody))
 	}
-	s := serve.New(serve.Options{RPC: rpc, Client: client, Metrics: metrics, Log: p.Log, Tokens: tokens, Limits: serve.Limits{
+	onward, err := j.relay(metrics.Relay, p.Log)
+	if err != nil {
+		return errors.Join(err, closeStore(), listener.Close())
+	}
+	s := serve.New(serve.Options{RPC: rpc, Relay: onward, Client: client, Metrics: metrics, Log: p.Log, Tokens: tokens, Limits: serve.Limits{
 		BodyBytes: int64(j.MaxBody), AnswerBytes: int64(j.AnswerLimit), Stacks: j.MaxStacks, Frames: j.MaxFrames, Time: j.MaxTime, Concurrent: j.Concurrent}, Hosts: j.AllowHost, Origins: j.AllowOrigin})
 	p.Log.Info("listening", "address", listener.Addr().String(), "tokens", len(tokens), "tls", j.TLSCert != "")
 	return errors.Join(j.answer(p.Ctx, p, s, listener), closeStore())
