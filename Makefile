@@ -21,7 +21,7 @@ build: ## build bin/symlake and bin/symlake-lookup, two static binaries
 
 # Tests, race and fuzz are built as the program is: the flags above hold for all.
 test: ## run every test and replay the corpora; what needs an outside tool says SKIP and how to get it
-	$(GO) vet ./... ./testdata/bench ./testdata/steps
+	$(GO) vet ./... ./testdata/bench/... ./testdata/steps ./testdata/profile/raw
 	bash testdata/fuzz.sh unpack
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
 	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -parallel 4 -timeout 20m ./... | awk -f testdata/skips.awk
@@ -69,7 +69,7 @@ oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's
 
 lint: ## gofmt, go vet, golangci-lint by .ci/golangci.yml, and the rules of the tree: layers, sizes, words
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
-	$(GO) vet ./... ./testdata/bench ./testdata/steps
+	$(GO) vet ./... ./testdata/bench/... ./testdata/steps ./testdata/profile/raw
 	bash testdata/lint.sh $(CACHE)
 	$(GO) test ./jobs/internal/house
 
@@ -101,18 +101,24 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 30s); with CHANGED=REV
 corpora: ## store what the fuzzer found of interest since in testdata/corpora.tar.gz, which make test replays
 	bash testdata/fuzz.sh pack
 
-soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, every crash point on HBase, 200 kills of an ingest, 100 of a load into HBase, 10^8 damaged Swift names, 10^5 requests of a server, all runs of the older Airflow, JSON of 1 GB, 13 builds of crash sites, every fuzz target for five minutes
+soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, every crash point on HBase, 200 kills of an ingest, 100 of a load into HBase, 200 of loaders and servers under Kerberos, an HDFS with Kerberos that protects in each way and fails over, the suite of stores under each protection, 10^8 damaged Swift names, 10^5 requests of a server, all runs of the older Airflow, JSON of 1 GB, 13 builds of crash sites, ten minutes of Kerberos tickets that last 4 seconds and of a lying server, every fuzz target for five minutes
 	SYMLAKE_STORM_NAMES=100000000 $(GO) test ./formats/demangle/swift -run TestStorm -count=1 -timeout 60m
 	SYMLAKE_STORM_KILLS=1000 $(GO) test ./jobs -run '^TestStorm$$' -count=1 -timeout 60m
 	SYMLAKE_STORM_KILLS=1000 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/workers' -count=1 -timeout 120m
 	SYMLAKE_CRASH_HBASE=1 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./ingest -run '^TestHBase$$/crash' -v -count=1 -timeout 180m
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=100 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/loader' -count=1 -timeout 60m
+	SYMLAKE_STORM_KILLS=200 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBaseSecure$$' -v -count=1 -timeout 120m
+	SYMLAKE_SUITES=1 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./sinks/hbase -run '^TestSecureStores$$' -v -count=1 -timeout 60m
+	SYMLAKE_HDFS_LONG=1 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./sinks/hbase/hdfs -v -count=1 -timeout 60m
+	SYMLAKE_CLUSTER=1 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./sinks/hbase -run '^TestSmallCluster$$' -v -count=1 -timeout 60m
 	SYMLAKE_AIRFLOW_WHOLE=1 SYMLAKE_AIRFLOW=$(CACHE)/airflow $(GO) test ./jobs -run '^TestAirflow$$' -v -count=1 -timeout 60m
 	SYMLAKE_GROUPS=1 $(GO) test ./jobs -run '^TestGroupBuilds$$' -v -count=1 -timeout 60m
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh testdata/r8/builds.sh $(CACHE) && SYMLAKE_R8_BUILDS=1 CACHE=$(CACHE) $(GO) test ./formats/retrace -run '^TestFreshBuilds$$' -v -count=1 -timeout 60m; fi
 	SYMLAKE_POWER_LOSSES=1 $(GO) test ./jobs -run TestFirstRunLosesPower -v -count=1 -timeout 60m
 	SYMLAKE_JSON_BYTES=1073741824 $(GO) test ./formats/report/all -run '^TestLongJSON$$' -v -count=1 -timeout 60m
+	SYMLAKE_RENEW_TIME=10m SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./sinks/hbase ./sinks/hbase/internal/krb -run '^(TestSecureRenewal|TestRenewal)$$' -v -count=1 -timeout 60m
+	$(GO) test ./sinks/hbase/internal/login -run '^$$' -fuzz '^FuzzHandshake$$' -fuzztime 10m -fuzzminimizetime 10x
 	bash testdata/fuzz.sh run 5m
 	SYMLAKE_SERVE_REQUESTS=100000 $(GO) test ./jobs -run 'TestServeGenerated|TestServeSlowShare' -v -count=1 -timeout 600m
 	SYMLAKE_FUZZ_SECONDS=600 SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis $(GO) test ./jobs -run TestServeFuzzed -count=1 -timeout 60m
@@ -122,4 +128,4 @@ bench: build ## measure ingest and look-up beside their peers; downloads inputs 
 	@if command -v npm >/dev/null; then SYMLAKE_NEWEST=$(CACHE)/newest $(GO) test ./formats/sourcemap -run '^TestNewest$$' -v -count=1; fi
 	@if command -v cargo >/dev/null; then bash testdata/swift/oracle.sh $(CACHE); fi
 	SYMLAKE_TOOLS=$(CACHE)/bin $(GO) test ./formats/demangle/swift -run '^$$' -bench . -benchtime 1x
-	TMPDIR=$$([ -d /dev/shm ] && echo /dev/shm || echo $${TMPDIR:-/tmp}) SYMLAKE_BENCH=1 $(GO) test ./sinks/hbase ./jobs -run TestBench -v -p 1 -count=1 -timeout 60m
+	TMPDIR=$$([ -d /dev/shm ] && echo /dev/shm || echo $${TMPDIR:-/tmp}) SYMLAKE_BENCH=1 $(GO) test ./jobs -run TestBench -v -p 1 -count=1 -timeout 60m

@@ -13,4 +13,4 @@ if [ ! -e "$mark" ]; then
   GOFLAGS= CGO_ENABLED=0 GOBIN=$cache/bin go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$version"
   touch "$mark"
 fi
-"$cache/bin/golangci-lint" run --config .ci/golangci.yml "$@" ./... ./testdata/bench ./testdata/steps
+"$cache/bin/golangci-lint" run --config .ci/golangci.yml "$@" ./... ./testdata/bench/... ./testdata/steps ./testdata/profile/raw

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 func writeFile(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
@@ -24,10 +26,10 @@ func (b *bench) agreement(r *result, file string) error {
 		fmt.Fprintf(&theirs, "%#x\n", p)
 	}
 	var a, l bytes.Buffer
-	if _, err := run(strings.NewReader(ours.String()), &a, b.symlake, "--store", "file:"+r.store, "lookup", "--stdin", "--no-demangle"); err != nil {
+	if _, err := measure.Run(strings.NewReader(ours.String()), &a, b.symlake, "--store", "file:"+r.store, "lookup", "--stdin", "--no-demangle"); err != nil {
 		return err
 	}
-	if _, err := run(strings.NewReader(theirs.String()), &l, "llvm-symbolizer-19", "--obj="+file, "--inlines", "--functions=linkage", "--no-demangle"); err != nil {
+	if _, err := measure.Run(strings.NewReader(theirs.String()), &l, "llvm-symbolizer-19", "--obj="+file, "--inlines", "--functions=linkage", "--no-demangle"); err != nil {
 		return err
 	}
 	left, right := answers(&a), answers(&l)

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"time"
 )
 
@@ -17,4 +20,13 @@ type bench struct {
 	probes  int
 	lasts   time.Duration
 	misses  string // file for functions that names does not name rightly, "" for none
+}
+
+// hbase measures the store in HBase beside Puts and beside HBase's own client for Java: the benchmarks of
+// sinks/hbase, which start the servers. They print what they measured.
+func (b *bench) hbase() error {
+	cmd := exec.CommandContext(b.ctx, "go", "test", "./sinks/hbase", "-run", "^TestBench", "-v", "-count=1", "-timeout", "90m")
+	cmd.Env = append(os.Environ(), "SYMLAKE_BENCH=1", "SYMLAKE_HBASE_LIB="+filepath.Join(b.cache, "hbase-lib"), "TMPDIR="+b.tmp)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
 }

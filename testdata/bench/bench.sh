@@ -72,6 +72,7 @@ fi
 [ -e "$cache/inputs/gosrv" ] || (cd "$here/../.." && GOFLAGS= CGO_ENABLED=0 go build -modfile=tools.mod -ldflags=-compressdwarf=false -o "$cache/inputs/gosrv" github.com/versity/versitygw/cmd/versitygw)
 
 if command -v java >/dev/null && command -v mvn >/dev/null; then
+  sh "$here/../../sinks/hbase/hbasetest/fetch.sh" "$cache/hbase-lib"
   sh "$here/../r8/fresh.sh" "$cache"
   sh "$here/mapping.sh" "$cache/r8-libraries"
 fi
@@ -81,8 +82,17 @@ if command -v cargo >/dev/null; then
   (cd "$here/peer" && CARGO_TARGET_DIR="$cache/peer" cargo build --release --quiet)
   peer=$cache/peer/release/peer
 fi
+bash "$here/pdb.sh" "$cache" || echo "bench: some PDB files are missing" >&2
 bash "$here/stacks.sh" "$cache/stacks"
 bash "$here/maps.sh" "$cache" "$symlake"
 if command -v npm >/dev/null && command -v jsc >/dev/null; then bash "$here/../names/names.sh" "$cache"; fi
 if command -v npm >/dev/null; then bash "$here/../js/newest.sh" "$cache"; fi
+if command -v perf >/dev/null && command -v google-pprof >/dev/null && command -v cargo >/dev/null; then
+  bash "$here/../profile/record.sh" "$cache"
+  (cd "$here/../.." && GOFLAGS= GOBIN="$cache/pprof" go install "github.com/google/pprof@$(go list -m -f '{{.Version}}' github.com/google/pprof)")
+else
+  echo "bench: profiles are left out: they need perf, google-pprof and cargo: apt-get install linux-perf google-perftools" >&2
+fi
+# Bundles of make names under Node, and a program of ours under Hermes.
+if [ -d "$cache/names/out" ] && [ -d "$cache/npm/node_modules" ]; then bash "$here/../profile/script/record.sh" "$cache"; fi
 cd "$here/../.." && go run ./testdata/bench -symlake "$symlake" -cache "$cache" -peer "$peer" "$@"

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // result is what one input showed.
@@ -16,7 +18,7 @@ type result struct {
 	name       string
 	dwarfBytes int64 // uncompressed .debug_* without .debug_frame
 
-	symlake, gsymutil, symcache []usage // a run each, in turn
+	symlake, gsymutil, symcache []measure.Usage // a run each, in turn
 	ranges                      uint64
 	stored, gsymZstd            int64
 
@@ -67,20 +69,20 @@ func (b *bench) convert(r *result, file string) error {
 	for i := range b.pairs + 1 {
 		store := filepath.Join(b.tmp, fmt.Sprintf("%s-%d", r.name, i))
 		var report strings.Builder
-		u, err := run(nil, &report, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", file, "--workers", "1", "--report", "-")
+		u, err := measure.Run(nil, &report, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", file, "--workers", "1", "--report", "-")
 		if err != nil {
 			return err
 		}
 		if err := r.count(report.String(), i > 0); err != nil {
 			return err
 		}
-		g, err := run(nil, nil, "llvm-gsymutil-19", "--convert", file, "--num-threads=1", "--quiet", "--out-file", gsym)
+		g, err := measure.Run(nil, nil, "llvm-gsymutil-19", "--convert", file, "--num-threads=1", "--quiet", "--out-file", gsym)
 		if err != nil {
 			return err
 		}
-		var s usage
+		var s measure.Usage
 		if b.peer != "" {
-			if s, err = run(nil, nil, b.peer, "symcache", file, filepath.Join(b.tmp, "out.symc")); err != nil {
+			if s, err = measure.Run(nil, nil, b.peer, "symcache", file, filepath.Join(b.tmp, "out.symc")); err != nil {
 				return err
 			}
 		}
@@ -94,7 +96,7 @@ func (b *bench) convert(r *result, file string) error {
 		r.store = store
 	}
 	os.RemoveAll(filepath.Join(b.tmp, r.name+"-0"))
-	if _, err := run(nil, nil, "zstd", "-q", "-f", "-3", gsym, "-o", gsym+".zst"); err != nil {
+	if _, err := measure.Run(nil, nil, "zstd", "-q", "-f", "-3", gsym, "-o", gsym+".zst"); err != nil {
 		return err
 	}
 	st, err := os.Stat(gsym + ".zst")

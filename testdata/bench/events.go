@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"text/tabwriter"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // shopMapping is the id of testdata/r8/shop.map.txt, for events that name no mapping.
@@ -111,13 +113,13 @@ func (b *bench) readEvents(program string, files []eventFile) (map[string]*recog
 	for _, object := range eventSymbols {
 		load = append(load, filepath.Join("testdata", object))
 	}
-	if _, err := run(nil, nil, program, load...); err != nil {
+	if _, err := measure.Run(nil, nil, program, load...); err != nil {
 		return nil, err
 	}
 	read := map[string]*recognized{}
 	for _, f := range files {
 		var out bytes.Buffer
-		if _, err := run(nil, &out, program, "--store", "file:"+store, "--json", "symbolicate", "--artifact", shopMapping, filepath.Join("testdata/events", f.name)); err != nil {
+		if _, err := measure.Run(nil, &out, program, "--store", "file:"+store, "--json", "symbolicate", "--artifact", shopMapping, filepath.Join("testdata/events", f.name)); err != nil {
 			return nil, err
 		}
 		n := 0
@@ -196,20 +198,20 @@ func (b *bench) texts(programs, titles []string) error {
 	}
 	fmt.Fprintln(w)
 	for _, in := range inputs {
-		took := make([][]usage, len(programs))
+		took := make([][]measure.Usage, len(programs))
 		stores := make([]string, len(programs))
 		for i, program := range programs {
 			if stores[i], err = os.MkdirTemp(b.tmp, "texts-"); err != nil {
 				return err
 			}
 			defer os.RemoveAll(stores[i])
-			if _, err := run(nil, nil, program, "--store", "file:"+stores[i], "--lake", "off", "ingest", in.loads); err != nil {
+			if _, err := measure.Run(nil, nil, program, "--store", "file:"+stores[i], "--lake", "off", "ingest", in.loads); err != nil {
 				return err
 			}
 		}
 		for range b.pairs {
 			for i, program := range programs {
-				u, err := run(nil, nil, program, "--store", "file:"+stores[i], "symbolicate", in.file)
+				u, err := measure.Run(nil, nil, program, "--store", "file:"+stores[i], "symbolicate", in.file)
 				if err != nil {
 					return err
 				}
@@ -218,7 +220,7 @@ func (b *bench) texts(programs, titles []string) error {
 		}
 		fmt.Fprintf(w, "%s\t", in.name)
 		for i := range programs {
-			fmt.Fprintf(w, "%.1f\t", least(took[i], cpu)*1e6/float64(in.stacks))
+			fmt.Fprintf(w, "%.1f\t", measure.Least(took[i], measure.CPU)*1e6/float64(in.stacks))
 		}
 		fmt.Fprintln(w)
 		os.Remove(in.file)

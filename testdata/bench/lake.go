@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"text/tabwriter"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // lakeInputs are what the cost of a lake is measured on.
@@ -38,7 +40,7 @@ func (b *bench) lakeCost(w *tabwriter.Writer, name, file string) error {
 		return err
 	}
 	profiles := []string{"off", "plain", "sealed"}
-	us, rows, bytes, dense := map[string][]usage{}, uint64(0), map[string]int64{}, map[string]int64{}
+	us, rows, bytes, dense := map[string][]measure.Usage{}, uint64(0), map[string]int64{}, map[string]int64{}
 	for range b.pairs {
 		for _, p := range profiles {
 			store := filepath.Join(b.tmp, "lake-"+p)
@@ -50,7 +52,7 @@ func (b *bench) lakeCost(w *tabwriter.Writer, name, file string) error {
 				args = []string{"--store", "file:" + store, "--lake", "off"}
 			}
 			report := filepath.Join(b.tmp, "report")
-			u, err := run(nil, nil, b.symlake, append(args, "ingest", file, "--report", report)...)
+			u, err := measure.Run(nil, nil, b.symlake, append(args, "ingest", file, "--report", report)...)
 			if err != nil {
 				return err
 			}
@@ -71,18 +73,18 @@ func (b *bench) lakeCost(w *tabwriter.Writer, name, file string) error {
 				bytes[p] = bytesBelow(filepath.Join(store, "lake", "ranges"))
 				// To convert it is to write it as a compaction does.
 				other := map[string]string{"plain": "sealed", "sealed": "plain"}[p]
-				if _, err := run(nil, nil, b.symlake, append(args[:4:4], "--lake-profile", other, "compact", "--grace", "1ns")...); err != nil {
+				if _, err := measure.Run(nil, nil, b.symlake, append(args[:4:4], "--lake-profile", other, "compact", "--grace", "1ns")...); err != nil {
 					return err
 				}
 				dense[p] = bytesBelow(filepath.Join(store, "lake", "ranges"))
 			}
 		}
 	}
-	c, t, m := least(us["off"], cpu), least(us["off"], wall), peak(us["off"])
+	c, t, m := measure.Least(us["off"], measure.CPU), measure.Least(us["off"], measure.Wall), measure.Peak(us["off"])
 	for _, p := range profiles[1:] {
-		of := least(us[p], cpu) - c
+		of := measure.Least(us[p], measure.CPU) - c
 		fmt.Fprintf(w, "%s %s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", name, p, float64(rows)/1e6, c, of, float64(rows)/1e6/of,
-			t, 100*(least(us[p], wall)/t-1), peak(us[p])-m, float64(bytes[p])/1e6, float64(bytes[p])/float64(rows), 100*float64(bytes[p])/float64(r.dwarfBytes), 100*float64(dense[p])/float64(r.dwarfBytes))
+			t, 100*(measure.Least(us[p], measure.Wall)/t-1), measure.Peak(us[p])-m, float64(bytes[p])/1e6, float64(bytes[p])/float64(rows), 100*float64(bytes[p])/float64(r.dwarfBytes), 100*float64(dense[p])/float64(r.dwarfBytes))
 	}
 	return nil
 }
@@ -109,9 +111,9 @@ func (b *bench) lakeQueries() error {
 		}
 	}
 	dir := filepath.Join(b.cache, "lake50")
-	if _, err := run(nil, nil, "bash", "testdata/bench/lake50.sh", b.symlake, input, dir); err != nil {
+	if _, err := measure.Run(nil, nil, "bash", "testdata/bench/lake50.sh", b.symlake, input, dir); err != nil {
 		return err
 	}
-	_, err := run(nil, os.Stdout, python, "testdata/bench/lake.py", filepath.Join(dir, "lake"), "jobs/queries")
+	_, err := measure.Run(nil, os.Stdout, python, "testdata/bench/lake.py", filepath.Join(dir, "lake"), "jobs/queries")
 	return err
 }

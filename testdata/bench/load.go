@@ -13,6 +13,8 @@ import (
 	"sync"
 	"text/tabwriter"
 	"time"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // loadStacks are sent in one request.
@@ -30,7 +32,7 @@ func (b *bench) underLoad() error {
 		return err
 	}
 	store := filepath.Join(b.tmp, "load-store")
-	if _, err := run(nil, nil, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", dir); err != nil {
+	if _, err := measure.Run(nil, nil, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", dir); err != nil {
 		return err
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -76,7 +78,7 @@ func (b *bench) underLoad() error {
 	for range 10 {
 		peak := int64(0)
 		for end := time.Now().Add(b.lasts / 10); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			peak = max(peak, anonymous(server.Process.Pid)>>20)
+			peak = max(peak, measure.Anonymous(server.Process.Pid)>>20)
 		}
 		peaks = append(peaks, peak)
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/stores"
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // lookups measures answers a second: as text against the tools, and in
 // process, warm, against the addr2line crate.
 func (b *bench) lookups(r *result, file string) error {
 	var out bytes.Buffer
-	if _, err := run(nil, &out, b.symlake, "--store", "file:"+r.store, "--json", "artifacts"); err != nil {
+	if _, err := measure.Run(nil, &out, b.symlake, "--store", "file:"+r.store, "--json", "artifacts"); err != nil {
 		return err
 	}
 	var art struct{ Artifact string }
@@ -36,11 +37,11 @@ func (b *bench) lookups(r *result, file string) error {
 		fmt.Fprintf(&plain, "%#x\n", p)
 		fmt.Fprintf(&gsym, "%#x %s\n", p, filepath.Join(b.tmp, "out.gsym"))
 	}
-	perSecond := func(u usage) float64 { return float64(len(r.probes)) / u.wall.Seconds() }
+	perSecond := func(u measure.Usage) float64 { return float64(len(r.probes)) / u.Wall.Seconds() }
 	best := func(input, program string, args ...string) (float64, error) {
 		var top float64
 		for range 3 {
-			u, err := run(strings.NewReader(input), nil, program, args...)
+			u, err := measure.Run(strings.NewReader(input), nil, program, args...)
 			if err != nil {
 				return 0, err
 			}
@@ -63,11 +64,11 @@ func (b *bench) lookups(r *result, file string) error {
 	}
 	var colds []time.Duration
 	for i := range 21 {
-		u, err := run(nil, nil, b.symlake, "--store", "file:"+r.store, "lookup", r.id, fmt.Sprintf("%#x", r.probes[i]))
+		u, err := measure.Run(nil, nil, b.symlake, "--store", "file:"+r.store, "lookup", r.id, fmt.Sprintf("%#x", r.probes[i]))
 		if err != nil {
 			return err
 		}
-		colds = append(colds, u.wall)
+		colds = append(colds, u.Wall)
 	}
 	slices.Sort(colds)
 	r.cold = colds[len(colds)/2]
@@ -86,7 +87,7 @@ func (r *result) crate(b *bench, file, addresses string) error {
 		return err
 	}
 	var out bytes.Buffer
-	if _, err := run(nil, &out, b.peer, "addr2line", file, list); err != nil {
+	if _, err := measure.Run(nil, &out, b.peer, "addr2line", file, list); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: the addr2line crate does not read it: %v\n", r.name, err)
 		return nil // its column says 0
 	}

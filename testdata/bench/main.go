@@ -16,6 +16,10 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/symlake/symlake/testdata/bench/dumps"
+	"github.com/symlake/symlake/testdata/bench/modules"
+	"github.com/symlake/symlake/testdata/bench/pdbs"
 )
 
 // part is one thing that bench can measure, by the name that -only takes.
@@ -46,8 +50,23 @@ var parts = []part{
 	{"crashes", func(b *bench, _ []string) (func(), error) { return nothing, b.crashes() }},
 	{"load", func(b *bench, _ []string) (func(), error) { return nothing, b.underLoad() }},
 	{"lake", func(b *bench, _ []string) (func(), error) { return nothing, b.lake() }},
+	{"pdb", func(b *bench, _ []string) (func(), error) {
+		return nothing, (&pdbs.Bench{Symlake: b.symlake, Peer: b.peer, Cache: b.cache, Temp: b.tmp, Pairs: b.pairs}).Measure()
+	}},
 	{"events", func(b *bench, _ []string) (func(), error) { return nothing, b.events() }},
 	{"names", func(b *bench, _ []string) (func(), error) { return nothing, b.names() }},
+	{"pprof", func(b *bench, _ []string) (func(), error) { return nothing, b.pprofs() }},
+	{"perfetto", func(b *bench, _ []string) (func(), error) { return nothing, b.perfetto() }},
+	{"minidump", func(b *bench, _ []string) (func(), error) {
+		d := dumps.Bench{Context: b.ctx, Symlake: b.symlake, Suites: filepath.Join(b.cache, "minidumps"), Temp: b.tmp, Runs: b.pairs, Open: b.client}
+		return nothing, d.Run()
+	}},
+	{"wasm", func(b *bench, _ []string) (func(), error) {
+		m := modules.Bench{Symlake: b.symlake, Peer: b.peer, Files: filepath.Join(b.cache, "wasm"), Temp: b.tmp, Runs: b.pairs, Probes: b.probes}
+		return nothing, m.Run()
+	}},
+	{"hbase", func(b *bench, _ []string) (func(), error) { return nothing, b.hbase() }},
+	{"cpuprofile", func(b *bench, _ []string) (func(), error) { return nothing, b.cpuprofiles() }},
 }
 
 // nothing is left to print by a part that prints while it measures.
@@ -56,6 +75,12 @@ func nothing() {}
 func main() {
 	log.SetFlags(0)
 	b := &bench{ctx: context.Background()}
+	if file := os.Getenv(pdbs.Child); file != "" {
+		if err := pdbs.Explode(b.ctx, file); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	flag.StringVar(&b.symlake, "symlake", "bin/symlake", "the binary to measure")
 	flag.StringVar(&b.cache, "cache", "", "folder with the inputs that fetch.sh brought")
 	flag.StringVar(&b.peer, "peer", "", "the Rust peers' binary, if it was built")
@@ -64,7 +89,7 @@ func main() {
 	flag.DurationVar(&b.lasts, "for", time.Minute, "how long the server is under load")
 	flag.StringVar(&b.old, "old", "", "an older binary, which events measures beside")
 	flag.StringVar(&b.misses, "misses", "", "where names lists functions that it does not name rightly")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -96,6 +121,9 @@ func (b *bench) run(only string) error {
 	wanted := map[string]bool{}
 	for _, name := range strings.FieldsFunc(only, func(r rune) bool { return r == ',' }) {
 		wanted[name] = true
+		if name == "profiles" {
+			wanted["pprof"], wanted["perfetto"], wanted["cpuprofile"] = true, true, true
+		}
 	}
 
 	var results []*result

@@ -10,13 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // mapped is what loading one mapping cost, symlake and rust-proguard in turn.
 type mapped struct {
 	name            string
 	bytes           int64
-	symlake, peer   []usage
+	symlake, peer   []measure.Usage
 	stored, written int64
 }
 
@@ -64,7 +66,7 @@ func (b *bench) load(m *mapped, file, config string, counts bool) error {
 	store := filepath.Join(b.tmp, "mapping-store")
 	defer os.RemoveAll(store)
 	var report strings.Builder
-	u, err := run(nil, &report, b.symlake, "--config", config, "--store", "file:"+store, "--lake", "off", "ingest", file, "--workers", "1", "--report", "-")
+	u, err := measure.Run(nil, &report, b.symlake, "--config", config, "--store", "file:"+store, "--lake", "off", "ingest", file, "--workers", "1", "--report", "-")
 	if err != nil {
 		return err
 	}
@@ -73,10 +75,10 @@ func (b *bench) load(m *mapped, file, config string, counts bool) error {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &rep); err != nil {
 		return fmt.Errorf("read the report: %w", err)
 	}
-	var p usage
+	var p measure.Usage
 	if b.peer != "" {
 		out := filepath.Join(b.tmp, "mapping.cache")
-		if p, err = run(nil, nil, b.peer, "proguard", file, out); err != nil {
+		if p, err = measure.Run(nil, nil, b.peer, "proguard", file, out); err != nil {
 			return err
 		}
 		st, err := os.Stat(out)
@@ -126,17 +128,17 @@ func printMappings(all []*mapped) {
 	fmt.Printf("\nMappings to sealed rows, one worker, sort budget %s; rust-proguard to its cache file. The least CPU of the runs; a process alone, whose share is taken off, is the first line.\n\n", sortBudget)
 	fmt.Println("| mapping | MB | symlake CPU s | MB/s a core | peak anonymous MiB | stored | rust-proguard CPU s | MB/s a core | peak MiB | cache |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
-	idle, idlePeer := least(all[0].symlake, cpu), least(all[0].peer, cpu)
+	idle, idlePeer := measure.Least(all[0].symlake, measure.CPU), measure.Least(all[0].peer, measure.CPU)
 	for i, m := range all {
 		mb := float64(m.bytes) / 1e6
-		speed := func(u []usage, idle float64) string {
-			if i == 0 || len(u) == 0 || least(u, cpu) == 0 {
+		speed := func(u []measure.Usage, idle float64) string {
+			if i == 0 || len(u) == 0 || measure.Least(u, measure.CPU) == 0 {
 				return ""
 			}
-			return fmt.Sprintf("%.0f", mb/(least(u, cpu)-idle))
+			return fmt.Sprintf("%.0f", mb/(measure.Least(u, measure.CPU)-idle))
 		}
 		fmt.Printf("| %s | %.1f | %.2f | %s | %.0f | %.1f %% | %.2f | %s | %.0f | %.1f %% |\n", m.name, mb,
-			least(m.symlake, cpu), speed(m.symlake, idle), peak(m.symlake), 100*float64(m.stored)/float64(m.bytes),
-			least(m.peer, cpu), speed(m.peer, idlePeer), peak(m.peer), 100*float64(m.written)/float64(m.bytes))
+			measure.Least(m.symlake, measure.CPU), speed(m.symlake, idle), measure.Peak(m.symlake), 100*float64(m.stored)/float64(m.bytes),
+			measure.Least(m.peer, measure.CPU), speed(m.peer, idlePeer), measure.Peak(m.peer), 100*float64(m.written)/float64(m.bytes))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // maps measures what maps.sh cannot: warm look-ups of scripts in process, at
@@ -39,8 +41,8 @@ func (b *bench) maps() error {
 		if err := writeFile(alone, string(text)); err != nil {
 			return err
 		}
-		load := func(store, file string) (usage, error) {
-			return run(nil, nil, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", "--workers", "1", file)
+		load := func(store, file string) (measure.Usage, error) {
+			return measure.Run(nil, nil, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", "--workers", "1", file)
 		}
 		u, err := load(r.store+"-alone", alone)
 		if err != nil {
@@ -51,7 +53,7 @@ func (b *bench) maps() error {
 			return err
 		}
 		var out bytes.Buffer
-		if _, err := run(nil, &out, b.symlake, "--store", "file:"+r.store, "--json", "artifacts"); err != nil {
+		if _, err := measure.Run(nil, &out, b.symlake, "--store", "file:"+r.store, "--json", "artifacts"); err != nil {
 			return err
 		}
 		var art struct{ Artifact string }
@@ -62,7 +64,7 @@ func (b *bench) maps() error {
 		if err := b.warm(r); err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.1f |\n", r.name, float64(len(text))/1e6, float64(u.anon)/(1<<20), float64(named.anon)/(1<<20), r.warm/1e6)
+		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.1f |\n", r.name, float64(len(text))/1e6, float64(u.Anon)/(1<<20), float64(named.Anon)/(1<<20), r.warm/1e6)
 	}
 	return nil
 }

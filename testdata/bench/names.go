@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/symlake/symlake/formats/formattest/names"
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // named is one way to name functions, and its answers.
@@ -78,11 +79,11 @@ func (b *bench) symlakeNames(dir string, all []names.Bundle, sources bool) (map[
 		}
 	}
 	store := "file:" + filepath.Join(work, "store")
-	if _, err := run(nil, nil, b.symlake, "--store", store, "--lake", "off", "--no-progress", "ingest", from); err != nil {
+	if _, err := measure.Run(nil, nil, b.symlake, "--store", store, "--lake", "off", "--no-progress", "ingest", from); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if _, err := run(strings.NewReader(names.Text(all)), &out, b.symlake, "--store", store, "--json", "symbolicate"); err != nil {
+	if _, err := measure.Run(strings.NewReader(names.Text(all)), &out, b.symlake, "--store", store, "--json", "symbolicate"); err != nil {
 		return nil, err
 	}
 	got, err := names.Answers(all, &out)

@@ -20,6 +20,7 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/stores"
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // retraced holds the measurements of Java and Kotlin stacks.
@@ -121,7 +122,7 @@ func (b *bench) retrace() (*retraced, error) {
 		}
 	}
 	store := filepath.Join(b.tmp, "r8-store")
-	if _, err := run(nil, nil, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", mapping); err != nil {
+	if _, err := measure.Run(nil, nil, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", mapping); err != nil {
 		return nil, err
 	}
 	if err := b.warmRetrace(r, store, text); err != nil {
@@ -132,29 +133,29 @@ func (b *bench) retrace() (*retraced, error) {
 	}
 	var process []time.Duration
 	for range 11 {
-		u, err := run(nil, nil, b.symlake, "--store", "file:"+store, "symbolicate", "--artifact", "mapping.txt", one)
+		u, err := measure.Run(nil, nil, b.symlake, "--store", "file:"+store, "symbolicate", "--artifact", "mapping.txt", one)
 		if err != nil {
 			return nil, err
 		}
-		process = append(process, u.wall)
+		process = append(process, u.Wall)
 	}
 	r.coldProcess = median(process)
 	retracer := []string{"-cp", jar, "com.android.tools.r8.retrace.Retrace", "--quiet", mapping}
-	short, err := run(nil, nil, "java", append(retracer, one)...)
+	short, err := measure.Run(nil, nil, "java", append(retracer, one)...)
 	if err != nil {
 		return nil, err
 	}
-	long, err := run(nil, nil, "java", append(retracer, stacks)...)
+	long, err := measure.Run(nil, nil, "java", append(retracer, stacks)...)
 	if err != nil {
 		return nil, err
 	}
-	r.coldR8 = short.wall
-	r.r8 = float64(r.frames-stackFrames) / max(long.cpu-short.cpu, time.Millisecond).Seconds()
+	r.coldR8 = short.Wall
+	r.r8 = float64(r.frames-stackFrames) / max(long.CPU-short.CPU, time.Millisecond).Seconds()
 	if b.peer == "" {
 		return r, nil
 	}
 	var out bytes.Buffer
-	if _, err := run(nil, &out, b.peer, "retrace", mapping, list); err != nil {
+	if _, err := measure.Run(nil, &out, b.peer, "retrace", mapping, list); err != nil {
 		return nil, err
 	}
 	_, err = fmt.Sscan(out.String(), &r.mapper, &r.cache)

@@ -12,6 +12,8 @@ import (
 	"text/tabwriter"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // rowFrames is how many frames a table has that is symbolicated at rest.
@@ -48,7 +50,7 @@ func (b *bench) rows(files []string) error {
 	if len(known) == 0 {
 		return fmt.Errorf("none of its inputs is there")
 	}
-	if _, err := run(nil, nil, b.symlake, append([]string{"--store", "file:" + store, "--lake", "off", "ingest"}, known...)...); err != nil {
+	if _, err := measure.Run(nil, nil, b.symlake, append([]string{"--store", "file:" + store, "--lake", "off", "ingest"}, known...)...); err != nil {
 		return err
 	}
 	codes, err := b.codes(store, known)
@@ -62,7 +64,7 @@ func (b *bench) rows(files []string) error {
 		if err := writeFrames(table, codes, zipf); err != nil {
 			return err
 		}
-		var us []usage
+		var us []measure.Usage
 		var report struct {
 			Rows, Distinct uint64
 			Statuses       map[string]uint64
@@ -71,7 +73,7 @@ func (b *bench) rows(files []string) error {
 		for range 3 {
 			out := filepath.Join(b.tmp, "rows-out")
 			var text bytes.Buffer
-			u, err := run(nil, &text, b.symlake, "--store", "file:"+store, "symbolicate", "--input", table, "--output", out, "--force", "--report", "-")
+			u, err := measure.Run(nil, &text, b.symlake, "--store", "file:"+store, "symbolicate", "--input", table, "--output", out, "--force", "--report", "-")
 			if err != nil {
 				return err
 			}
@@ -87,7 +89,7 @@ func (b *bench) rows(files []string) error {
 		if zipf {
 			name = "Zipf(1.1) over 400,000 addresses"
 		}
-		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%d\t%.0f\t%.0f\t\n", name, rowFrames/1e6/least(us, wall), least(us, cpu), rowFrames/1e6/least(us, cpu), peak(us), report.Distinct, float64(report.Bytes.Read)/1e6, float64(report.Bytes.Written)/1e6)
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%d\t%.0f\t%.0f\t\n", name, rowFrames/1e6/measure.Least(us, measure.Wall), measure.Least(us, measure.CPU), rowFrames/1e6/measure.Least(us, measure.CPU), measure.Peak(us), report.Distinct, float64(report.Bytes.Read)/1e6, float64(report.Bytes.Written)/1e6)
 	}
 	return w.Flush()
 }
@@ -95,7 +97,7 @@ func (b *bench) rows(files []string) error {
 // codes lists the artifacts of the store, and draws addresses of their functions.
 func (b *bench) codes(store string, files []string) ([]code, error) {
 	var out bytes.Buffer
-	if _, err := run(nil, &out, b.symlake, "--store", "file:"+store, "--json", "artifacts"); err != nil {
+	if _, err := measure.Run(nil, &out, b.symlake, "--store", "file:"+store, "--json", "artifacts"); err != nil {
 		return nil, err
 	}
 	ids := map[string]string{}

@@ -21,6 +21,7 @@ import (
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/open"
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // What a crash pipeline is sent: stacks of crashFrames over the libraries that stacks.sh makes.
@@ -118,7 +119,7 @@ func (c *crashes) text(piece []crashFrame, out *bytes.Buffer) {
 
 // crashed is what one run took.
 type crashed struct {
-	usage
+	measure.Usage
 	frames int64 // of the source
 }
 
@@ -153,7 +154,7 @@ func (c *crashes) answer(store string, o lookup.Options, piece func(ctx context.
 			return crashed{}, err
 		}
 	}
-	return crashed{usage{wall: time.Since(began), cpu: spent() - cpu}, total[0] + total[1]}, nil
+	return crashed{measure.Usage{Wall: time.Since(began), CPU: spent() - cpu}, total[0] + total[1]}, nil
 }
 
 // parsed answers stacks that are parsed already.
@@ -210,7 +211,7 @@ func (b *bench) symcacheStacks(c *crashes, dir string) (crashed, error) {
 		if _, err := os.Stat(cache); err == nil {
 			continue
 		}
-		if _, err := run(nil, nil, b.peer, "symcache", f, cache); err != nil {
+		if _, err := measure.Run(nil, nil, b.peer, "symcache", f, cache); err != nil {
 			return crashed{}, err
 		}
 	}
@@ -223,20 +224,20 @@ func (b *bench) symcacheStacks(c *crashes, dir string) (crashed, error) {
 		}
 	}
 	var out bytes.Buffer
-	u, err := run(nil, &out, b.peer, "stacks", list, frames)
+	u, err := measure.Run(nil, &out, b.peer, "stacks", list, frames)
 	if err != nil {
 		return crashed{}, err
 	}
-	r := crashed{usage: u}
+	r := crashed{Usage: u}
 	var seconds float64
 	_, err = fmt.Sscan(out.String(), &seconds, &r.frames)
-	r.wall = time.Duration(seconds * 1e9)
+	r.Wall = time.Duration(seconds * 1e9)
 	return r, err
 }
 
 // symbolizer answers them with two processes of llvm-symbolizer.
 func (c *crashes) symbolizer() (crashed, error) {
-	var us [2]usage
+	var us [2]measure.Usage
 	var errs [2]error
 	var wg sync.WaitGroup
 	began := time.Now()
@@ -254,7 +255,7 @@ func (c *crashes) symbolizer() (crashed, error) {
 			out.Close()
 		}()
 		wg.Go(func() {
-			us[g], errs[g] = run(in, nil, "llvm-symbolizer-19", "--inlines", "--no-demangle")
+			us[g], errs[g] = measure.Run(in, nil, "llvm-symbolizer-19", "--inlines", "--no-demangle")
 			in.CloseWithError(io.ErrClosedPipe)
 		})
 	}
@@ -264,7 +265,7 @@ func (c *crashes) symbolizer() (crashed, error) {
 			return crashed{}, err
 		}
 	}
-	return crashed{usage: usage{wall: time.Since(began), cpu: us[0].cpu + us[1].cpu}}, nil
+	return crashed{Usage: measure.Usage{Wall: time.Since(began), CPU: us[0].CPU + us[1].CPU}}, nil
 }
 
 // crashStacks measures stacks of crashes: cold start, two cores, beside symbolic and llvm-symbolizer.
@@ -278,7 +279,7 @@ func (b *bench) crashes() error {
 	if err := os.Mkdir(caches, 0o700); err != nil {
 		return err
 	}
-	if _, err := run(nil, nil, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", dir); err != nil {
+	if _, err := measure.Run(nil, nil, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", dir); err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
@@ -315,14 +316,14 @@ func (b *bench) crashes() error {
 				if err != nil {
 					return fmt.Errorf("%s: %w", r.name, err)
 				}
-				if round == 0 || took.cpu < best[i].cpu {
+				if round == 0 || took.CPU < best[i].CPU {
 					best[i] = took
 				}
 			}
 		}
 		fmt.Fprintf(w, "%s\t\t\t\t\t\n", c.name)
 		for i, r := range runners {
-			fmt.Fprintf(w, "%s\t%.2f\t%.0f\t%.2f\t%d\t\n", r.name, best[i].cpu.Seconds(), 2*crashStacks/1e3/best[i].cpu.Seconds(), best[i].wall.Seconds(), best[i].frames)
+			fmt.Fprintf(w, "%s\t%.2f\t%.0f\t%.2f\t%d\t\n", r.name, best[i].CPU.Seconds(), 2*crashStacks/1e3/best[i].CPU.Seconds(), best[i].Wall.Seconds(), best[i].frames)
 		}
 	}
 	return w.Flush()

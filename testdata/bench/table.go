@@ -3,39 +3,19 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 	"text/tabwriter"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
-
-// least is the smallest of a measure over the runs: what the program costs
-// when nothing else disturbs it.
-func least(us []usage, of func(usage) float64) float64 {
-	var all []float64
-	for _, u := range us {
-		all = append(all, of(u))
-	}
-	return slices.Min(all)
-}
-
-func cpu(u usage) float64  { return u.cpu.Seconds() }
-func wall(u usage) float64 { return u.wall.Seconds() }
-
-func peak(us []usage) float64 {
-	var top float64
-	for _, u := range us {
-		top = max(top, float64(u.anon)/(1<<20))
-	}
-	return top
-}
 
 func printTables(results []*result) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\t\tingest (explode + seal + store)\t\t\t\t\tpeak anonymous MiB\t\t\tstored bytes\t\t")
 	fmt.Fprintln(w, "input\tDWARF MB\tcpu s\tMB/s\t/ gsymutil -j1\t/ symcache\twall s\tsymlake\tgsymutil\tsymcache\t% of DWARF\t/ zstd -3 gsym\t")
 	for _, r := range results {
-		c := least(r.symlake, cpu)
+		c := measure.Least(r.symlake, measure.CPU)
 		fmt.Fprintf(w, "%s\t%.1f\t%.3f\t%.0f\t%.2f\t%s\t%.3f\t%.0f\t%.0f\t%s\t%.2f\t%.2f\t\n", r.name, float64(r.dwarfBytes)/1e6, c, float64(r.dwarfBytes)/1e6/c,
-			c/least(r.gsymutil, cpu), ratio(c, least(r.symcache, cpu)), least(r.symlake, wall), peak(r.symlake), peak(r.gsymutil), ratio(peak(r.symcache), 1),
+			c/measure.Least(r.gsymutil, measure.CPU), measure.Ratio(c, measure.Least(r.symcache, measure.CPU)), measure.Least(r.symlake, measure.Wall), measure.Peak(r.symlake), measure.Peak(r.gsymutil), measure.Ratio(measure.Peak(r.symcache), 1),
 			100*float64(r.stored)/float64(r.dwarfBytes), float64(r.stored)/float64(r.gsymZstd))
 	}
 	fmt.Fprintln(w, "\t")
@@ -51,11 +31,4 @@ func printTables(results []*result) {
 			fmt.Printf("%s: %d answers differ in %s\n", r.name, n, why)
 		}
 	}
-}
-
-func ratio(a, b float64) string {
-	if a == 0 || b == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f", a/b)
 }
