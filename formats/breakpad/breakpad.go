@@ -43,6 +43,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/once"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/unwind"
 )
@@ -66,9 +67,8 @@ func detect(_ string, head []byte) bool {
 type object struct {
 	in *formats.Input
 
-	once   sync.Once
+	shared once.Work
 	tables *tables
-	err    error
 
 	mu    sync.Mutex
 	spare [][]string // copies of the tables' strings, with room behind
@@ -93,9 +93,6 @@ func (o *object) giveStrings(s []string) {
 	defer o.mu.Unlock()
 	o.spare = append(o.spare, s[:len(o.tables.strings)])
 }
-
-// errInterrupted stands for work that a panic ended.
-var errInterrupted = &formats.Error{Format: name, Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
 
 // partBytes is how much of a file one part reads.
 const partBytes = 8 << 20
@@ -131,11 +128,11 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 
 // prepare reads the tables, once.
 func (o *object) prepare(ctx context.Context) (*tables, error) {
-	o.once.Do(func() {
-		o.err = errInterrupted
-		o.tables, o.err = readTables(ctx, o.in)
+	err := o.shared.Do(name, func() (err error) {
+		o.tables, err = readTables(ctx, o.in)
+		return err
 	})
-	return o.tables, o.err
+	return o.tables, err
 }
 
 func (o *object) explode(ctx context.Context, part, parts int, emit func(*symbol.Run) error) (symbol.Quality, error) {

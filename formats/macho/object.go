@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/explode"
 	"github.com/symlake/symlake/formats/internal/machofile"
 	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/once"
 	"github.com/symlake/symlake/formats/internal/pclntab"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -28,9 +28,8 @@ type object struct {
 	closers []func() error
 	goTable *pclntab.Table // of a Go program without units, or nil
 
-	imageOnce sync.Once
+	imageRead once.Work
 	img       *native.Image
-	imageErr  error
 
 	symbolMap  symbolMap
 	missingMap string
@@ -42,14 +41,10 @@ type units struct {
 	count int
 	moved *moves // nil: the image itself
 
-	once     sync.Once
+	opened   once.Work
 	data     *dwarf.Data
 	exploder *explode.Exploder
-	err      error
 }
-
-// errInterrupted stands for work that a panic ended.
-var errInterrupted = &formats.Error{Format: name, Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
 
 // findUnits finds where DWARF is and reads the headers of its units.
 func (o *object) findUnits(ctx context.Context) error {
@@ -96,24 +91,20 @@ func (o *object) goParts() int {
 
 // image is the code and its symbols.
 func (o *object) image(ctx context.Context) (*native.Image, error) {
-	o.imageOnce.Do(func() {
-		o.imageErr = errInterrupted
+	err := o.imageRead.Do(name, func() error {
 		symbols, err := o.file.Symbols(ctx)
 		if err == nil {
 			symbols, err = o.unhideSymbols(ctx, symbols)
 		}
-		o.img, o.imageErr = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols}, err
+		o.img = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols}
+		return err
 	})
-	return o.img, o.imageErr
+	return o.img, err
 }
 
 // prepare makes the units of a file ready to be exploded.
 func (u *units) prepare(ctx context.Context, o *object) error {
-	u.once.Do(func() {
-		u.err = errInterrupted
-		u.err = u.open(ctx, o)
-	})
-	return u.err
+	return u.opened.Do(name, func() error { return u.open(ctx, o) })
 }
 
 func (u *units) open(ctx context.Context, o *object) error {

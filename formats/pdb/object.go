@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/codeview"
 	"github.com/symlake/symlake/formats/internal/msf"
+	"github.com/symlake/symlake/formats/internal/once"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -22,8 +23,7 @@ type object struct {
 	groups [][]int // modules of each part but the last
 	parts  sync.Pool
 
-	once    sync.Once
-	err     error
+	shared  once.Work
 	publics publics
 	texts   []byte          // the string table: names of files
 	ids     *codeview.Types // nil: there are none
@@ -32,9 +32,6 @@ type object struct {
 	mu     sync.Mutex
 	tables []*table // that no part uses now
 }
-
-// errInterrupted stands for work that a panic ended.
-var errInterrupted = &formats.Error{Format: name, Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
 
 // groupBytes is how much of the streams of modules one part reads.
 const groupBytes = 1 << 20
@@ -57,11 +54,7 @@ func (o *object) group() {
 
 // prepare reads what all parts need, once.
 func (o *object) prepare(ctx context.Context) error {
-	o.once.Do(func() {
-		o.err = errInterrupted
-		o.err = o.read(ctx)
-	})
-	return o.err
+	return o.shared.Do(name, func() error { return o.read(ctx) })
 }
 
 func (o *object) read(ctx context.Context) error {

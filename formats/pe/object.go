@@ -3,12 +3,12 @@ package pe
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/explode"
 	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/once"
 	"github.com/symlake/symlake/formats/internal/pclntab"
 	"github.com/symlake/symlake/formats/internal/pefile"
 	"github.com/symlake/symlake/formats/symbol"
@@ -25,26 +25,21 @@ type object struct {
 
 	goTable *pclntab.Table // of a Go program without units, or nil
 
-	imageOnce sync.Once
+	imageRead once.Work
 	img       *native.Image
-	imageErr  error
 
-	unitsOnce sync.Once
+	unitsOpen once.Work
 	exploder  *explode.Exploder
-	unitsErr  error
 }
-
-// errInterrupted stands for work that a panic ended.
-var errInterrupted = &formats.Error{Format: name, Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
 
 // image is the code and its symbols.
 func (o *object) image(ctx context.Context) (*native.Image, error) {
-	o.imageOnce.Do(func() {
-		o.imageErr = errInterrupted
+	err := o.imageRead.Do(name, func() error {
 		symbols, err := o.file.Symbols(ctx)
-		o.img, o.imageErr = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols, Thumb: o.file.Thumb()}, err
+		o.img = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols, Thumb: o.file.Thumb()}
+		return err
 	})
-	return o.img, o.imageErr
+	return o.img, err
 }
 
 // findGo finds the table of a Go program.
@@ -67,11 +62,7 @@ func (o *object) parts() int {
 
 // prepare makes the units ready to be exploded.
 func (o *object) prepare(ctx context.Context) error {
-	o.unitsOnce.Do(func() {
-		o.unitsErr = errInterrupted
-		o.unitsErr = o.openUnits(ctx)
-	})
-	return o.unitsErr
+	return o.unitsOpen.Do(name, func() error { return o.openUnits(ctx) })
 }
 
 func (o *object) openUnits(ctx context.Context) error {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/explode"
 	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/once"
 	"github.com/symlake/symlake/formats/internal/split"
 	"github.com/symlake/symlake/formats/internal/wasmfile"
 	"github.com/symlake/symlake/formats/symbol"
@@ -24,15 +24,13 @@ type object struct {
 	missing string         // the part in another file, if it was not found
 	units   int            // parts that are units; the names are one more
 
-	tablesOnce sync.Once
+	tablesRead once.Work
 	all        tables
-	tablesErr  error
 
-	unitsOnce sync.Once
+	unitsOpen once.Work
 	exploder  *explode.Exploder
 	data      *dwarf.Data
 	splits    split.Units
-	unitsErr  error
 }
 
 // tables are the functions of a module.
@@ -41,16 +39,12 @@ type tables struct {
 	image     *native.Image // its addresses are DWARF's
 }
 
-// errInterrupted stands for work that a panic ended.
-var errInterrupted = &formats.Error{Format: name, Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
-
 // tables reads the functions, once.
 func (o *object) tables(ctx context.Context) (*tables, error) {
-	o.tablesOnce.Do(func() {
-		o.tablesErr = errInterrupted
+	err := o.tablesRead.Do(name, func() (err error) {
 		t := tables{}
-		if t.functions, o.tablesErr = o.file.Functions(ctx); o.tablesErr != nil {
-			return
+		if t.functions, err = o.file.Functions(ctx); err != nil {
+			return err
 		}
 		t.image = &native.Image{
 			Base:    -o.file.CodeStart(), // an address of DWARF less the base, modulo 2^64, is an offset in the module
@@ -58,8 +52,9 @@ func (o *object) tables(ctx context.Context) (*tables, error) {
 			Symbols: t.functions.Symbols(),
 		}
 		o.all = t
+		return nil
 	})
-	return &o.all, o.tablesErr
+	return &o.all, err
 }
 
 // findUnits finds where DWARF is: in the module, or in the file that it names. It reads the headers of its units.
@@ -112,11 +107,7 @@ func (o *object) take(ctx context.Context, f *wasmfile.File) error {
 
 // prepare makes the units ready to be exploded.
 func (o *object) prepare(ctx context.Context) error {
-	o.unitsOnce.Do(func() {
-		o.unitsErr = errInterrupted
-		o.unitsErr = o.openUnits(ctx)
-	})
-	return o.unitsErr
+	return o.unitsOpen.Do(name, func() error { return o.openUnits(ctx) })
 }
 
 func (o *object) openUnits(ctx context.Context) error {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"path"
 	"strings"
-	"sync"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/once"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -76,14 +76,11 @@ type layer struct {
 	in     *formats.Input
 	builds []string
 
-	once    sync.Once
-	err     error
+	found   once.Work
 	lines   *Lines
 	methods Methods
 	missing string // the map of lines, if there is none
 }
-
-var errInterrupted = &formats.Error{Format: name, Want: "maps that could be read the first time", Err: formats.ErrCorrupt}
 
 type exploder func(context.Context, int, func(*symbol.Run) error) (symbol.Quality, error)
 
@@ -98,8 +95,7 @@ func (l *layer) quality(inner exploder, ctx context.Context, part int, emit func
 
 // find reads the maps. A damaged map is a missing one.
 func (l *layer) find(ctx context.Context) error {
-	l.once.Do(func() {
-		l.err = errInterrupted
+	return l.found.Do(name, func() error {
 		found, err := l.read(ctx, LinesFile, func(in *formats.Input) (err error) {
 			l.lines, err = ReadLines(in)
 			return err
@@ -113,9 +109,8 @@ func (l *layer) find(ctx context.Context) error {
 				return err
 			})
 		}
-		l.err = err
+		return err
 	})
-	return l.err
 }
 
 // read finds a map, beside the program first and then by the program's ids; false: there is none.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/internal/once"
 )
 
 // File is a program file, or a part of one.
@@ -40,18 +41,14 @@ const (
 	idleFiles = 8
 )
 
-// errInterrupted stands for work that a panic ended.
-var errInterrupted = &formats.Error{Format: "split", Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
-
 // splitFile is a file with split units.
 type splitFile struct {
 	in   *formats.Input
 	file File
 	pack *dwarf.Pack
 
-	once  sync.Once
-	err   error
-	users int
+	opened once.Work
+	users  int
 }
 
 func (f *splitFile) close() error {
@@ -76,8 +73,7 @@ type Units struct {
 	Data   *dwarf.Data                           // of the object
 	Open   func(in *formats.Input) (File, error) // opens a file with split units
 
-	once sync.Once
-	err  error
+	prepared once.Work
 
 	packages []*splitFile // open until the object is closed
 	fault    error        // of a package, when it rejects
@@ -91,12 +87,9 @@ type Units struct {
 
 // Find is explode.Exploder's Split.
 func (s *Units) Find(ctx context.Context, unit *dwarf.Skeleton) (*dwarf.Pack, func(), error) {
-	s.once.Do(func() {
-		s.err = errInterrupted
-		s.err = s.prepare(ctx)
-	})
-	if s.err != nil || !unit.HasID {
-		return nil, func() {}, s.err
+	err := s.prepared.Do("split", func() error { return s.prepare(ctx) })
+	if err != nil || !unit.HasID {
+		return nil, func() {}, err
 	}
 	for _, f := range s.packages {
 		if f.pack.Has(unit.ID) {
@@ -217,20 +210,17 @@ func (s *Units) alone(ctx context.Context, unit *dwarf.Skeleton, byName bool) (p
 	for _, want := range append(asks, formats.Ref{ID: unit.Companion()}) {
 		key := want.ID + want.Name
 		f := s.take(key)
-		f.once.Do(func() {
-			f.err = errInterrupted
-			f.err = f.open(ctx, s, want)
-		})
+		opened := f.opened.Do("split", func() error { return f.open(ctx, s, want) })
 		switch {
-		case f.err == nil && f.pack.Has(unit.ID):
+		case opened == nil && f.pack.Has(unit.ID):
 			return f.pack, func() { s.give(key) }, nil
-		case f.err == nil:
+		case opened == nil:
 			fault = &formats.Error{Format: s.Format, Section: ".debug_info.dwo", Want: fmt.Sprintf("the split unit %016x; %s is of another build", unit.ID, f.in.Name), Err: formats.ErrCorrupt}
-		case errors.Is(f.err, formats.ErrNoCompanion):
-		case formats.Rejects(f.err):
-			fault = f.err
+		case errors.Is(opened, formats.ErrNoCompanion):
+		case formats.Rejects(opened):
+			fault = opened
 		default:
-			err = f.err
+			err = opened
 		}
 		s.give(key)
 		if err != nil {
