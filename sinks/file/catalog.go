@@ -3,7 +3,10 @@ package file
 import (
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/symlake/symlake/sinks"
@@ -17,8 +20,8 @@ func (c catalog) Get(ctx context.Context, key []byte) (value []byte, err error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	err = c.db.read(func(v *view) error {
-		value, err = one(v.get, blob(key))
+	err = c.db.read(func(c *conn) error {
+		value, err = c.one(getQuery, key)
 		return err
 	})
 	if err != nil {
@@ -27,21 +30,64 @@ func (c catalog) Get(ctx context.Context, key []byte) (value []byte, err error) 
 	return value, nil
 }
 
-// GetAll reads the records one after the other, on one connection.
+// manyKeys are the keys of one statement that gets many records. Fewer keys than fewKeys are asked for one by one.
+const manyKeys, fewKeys = 64, 8
+
+// getManyQuery gets manyKeys records in the order of their keys. A key may stand there twice.
+var getManyQuery = "SELECT key, value FROM catalog WHERE key IN (?" + strings.Repeat(", ?", manyKeys-1) + ") ORDER BY key"
+
+// GetAll reads the records on one connection, many in a statement.
 func (c catalog) GetAll(ctx context.Context, keys [][]byte) (values [][]byte, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	err = c.db.read(func(v *view) error {
+	sorted := make([]int, len(keys)) // indices of keys, in the order of keys
+	for i := range sorted {
+		sorted[i] = i
+	}
+	slices.SortFunc(sorted, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
+	err = c.db.read(func(c *conn) error {
 		values = make([][]byte, len(keys))
-		for i, key := range keys {
-			if values[i], err = one(v.get, blob(key)); err != nil {
-				return fmt.Errorf("get %x: %w", key, err)
+		for part := range slices.Chunk(sorted, manyKeys) {
+			if err := c.getPart(keys, part, values); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 	return values, err
+}
+
+// getPart reads the values of the keys at sorted, at most manyKeys of them.
+func (c *conn) getPart(keys [][]byte, sorted []int, values [][]byte) (err error) {
+	if len(sorted) < fewKeys {
+		for _, i := range sorted {
+			if values[i], err = c.one(getQuery, keys[i]); err != nil {
+				return fmt.Errorf("get %x: %w", keys[i], err)
+			}
+		}
+		return nil
+	}
+	args := make([]any, manyKeys)
+	for i := range args {
+		args[i] = keys[sorted[min(i, len(sorted)-1)]]
+	}
+	next := 0
+	err = c.each(getManyQuery, args, func(row []driver.Value) error {
+		key, value := bytesOf(row[0]), bytesOf(row[1])
+		for next < len(sorted) && bytes.Compare(keys[sorted[next]], key) < 0 {
+			next++
+		}
+		for next < len(sorted) && bytes.Equal(keys[sorted[next]], key) {
+			values[sorted[next]] = value
+			next++
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("get %d records from %x on: %w", len(sorted), keys[sorted[0]], err)
+	}
+	return nil
 }
 
 func (c catalog) Swap(ctx context.Context, key, old, new []byte) error {
@@ -73,20 +119,26 @@ func (c catalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
 	return errs
 }
 
-// swap carries out one change in the transaction under way. conflict is nil or sinks.ErrConflict.
+// swap carries out one change in the transaction under way, mostly in one statement. conflict is nil or sinks.ErrConflict.
 func (w *writer) swap(ch sinks.Change) (conflict, err error) {
-	is, err := one(w.get, blob(ch.Key))
+	var n int64
 	switch {
-	case err != nil:
-		return nil, err
-	case (is == nil) != (ch.Old == nil) || !bytes.Equal(is, ch.Old):
-		return sinks.ErrConflict, nil
-	case ch.New != nil:
-		_, err = w.put.Exec(blob(ch.Key), blob(ch.New))
-	case is != nil:
-		_, err = w.drop.Exec(blob(ch.Key))
+	case ch.Old == nil && ch.New == nil:
+		is, err := w.one(getQuery, ch.Key)
+		if err != nil || is == nil {
+			return nil, err
+		}
+	case ch.Old == nil:
+		n, err = w.exec("INSERT INTO catalog(key, value) VALUES(?, ?) ON CONFLICT(key) DO NOTHING", ch.Key, ch.New)
+	case ch.New == nil:
+		n, err = w.exec("DELETE FROM catalog WHERE key = ? AND value = ?", ch.Key, ch.Old)
+	default:
+		n, err = w.exec("UPDATE catalog SET value = ? WHERE key = ? AND value = ?", ch.New, ch.Key, ch.Old)
 	}
-	return nil, err
+	if err == nil && n == 0 {
+		conflict = sinks.ErrConflict
+	}
+	return conflict, err
 }
 
 // A list holds back its first heldRows records, at most heldBytes, until they are certain to show one
@@ -125,15 +177,10 @@ func (c catalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) er
 }
 
 func listView(ctx context.Context, v *view, s sinks.Span, emit func(sinks.Row) error) error {
-	query, args := "SELECT key, value FROM catalog WHERE key >= ?", []any{blob(s.From)}
+	query, args := "SELECT key, value FROM catalog WHERE key >= ?", []any{s.From}
 	if s.Stop != nil {
-		query, args = query+" AND key < ?", append(args, blob(s.Stop))
+		query, args = query+" AND key < ?", append(args, s.Stop)
 	}
-	rows, err := v.db.Query(query+" ORDER BY key", args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var held []sinks.Row
 	bytes := 0
 	give := func() error {
@@ -152,29 +199,19 @@ func listView(ctx context.Context, v *view, s sinks.Span, emit func(sinks.Row) e
 		return nil
 	}
 	streams := v.still == nil // SQLite sees to the one state
-	for rows.Next() {
-		var r sinks.Row
-		if err := rows.Scan(&r.Key, &r.Value); err != nil {
-			return err
-		}
-		held = append(held, sinks.Row{Key: blob(r.Key), Value: blob(r.Value)})
-		bytes += len(r.Key) + len(r.Value)
-		if streams = streams || len(held) == heldRows || bytes >= heldBytes; streams {
-			if err := give(); err != nil {
-				return err
+	err := v.use(func(c *conn) error {
+		return c.each(query+" ORDER BY key", args, func(values []driver.Value) error {
+			r := sinks.Row{Key: bytesOf(values[0]), Value: bytesOf(values[1])}
+			held = append(held, r)
+			bytes += len(r.Key) + len(r.Value)
+			if streams = streams || len(held) == heldRows || bytes >= heldBytes; streams {
+				return give()
 			}
-		}
-	}
-	if err := rows.Err(); err != nil {
+			return nil
+		})
+	})
+	if err != nil {
 		return err
 	}
 	return give()
-}
-
-// blob is b, never nil: SQLite has a NULL, which equals nothing.
-func blob(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }

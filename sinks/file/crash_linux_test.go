@@ -2,6 +2,7 @@ package file
 
 import (
 	"bufio"
+	"database/sql/driver"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -84,19 +85,16 @@ func TestKilled(t *testing.T) {
 		if _, err := s.Blocks.Tidy(ctx, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := s.Blocks.(blocks).db.view.db.Query("SELECT DISTINCT file || '.hfile' FROM files ORDER BY 1")
+		var want []string
+		err = s.Blocks.(blocks).db.read(func(c *conn) error {
+			return c.each("SELECT DISTINCT file || '.hfile' FROM files ORDER BY 1", nil, func(values []driver.Value) error {
+				want = append(want, string(bytesOf(values[0])))
+				return nil
+			})
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []string
-		for rows.Next() {
-			var name string
-			if err := rows.Scan(&name); err != nil {
-				t.Fatal(err)
-			}
-			want = append(want, name)
-		}
-		rows.Close()
 		if got := files(t, dir); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("round %d: files %v, the catalog names %v", round, got, want)
 		}

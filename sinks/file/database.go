@@ -156,13 +156,13 @@ func (d *database) release(v *view, failed bool) {
 }
 
 // read runs a short query, again when a writer came in between.
-func (d *database) read(query func(v *view) error) error {
+func (d *database) read(query func(c *conn) error) error {
 	for tries := 0; ; tries++ {
 		v, err := d.acquire()
 		if err != nil {
 			return err
 		}
-		err = query(v)
+		err = v.use(query)
 		if !v.unmoved() {
 			err = errMoved // the result does not count
 		}

@@ -202,7 +202,7 @@ func TestGroup(t *testing.T) {
 			wg.Go(func() {
 				got[i] = d.apply(ctx, func(w *writer) (verdict, err error) {
 					if o[0] == nil {
-						_, err = w.put.Exec([]byte{byte(i)}, []byte("new"))
+						_, err = w.exec("REPLACE INTO catalog(key, value) VALUES(?, ?)", []byte{byte(i)}, []byte("new"))
 					}
 					return o[0], errors.Join(err, o[1])
 				})

@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"database/sql/driver"
 	"fmt"
 	"sync"
 
@@ -30,8 +31,8 @@ func (p *places) find(at sinks.Prefix) (string, error) {
 		return name, nil
 	}
 	var b []byte
-	err := p.db.read(func(v *view) (err error) {
-		b, err = one(v.where, at[:])
+	err := p.db.read(func(c *conn) (err error) {
+		b, err = c.one(whereQuery, at[:])
 		return err
 	})
 	if err != nil || b == nil {
@@ -59,29 +60,22 @@ func (p *places) forget(at sinks.Prefix) {
 // page gives, in order, up to limit loads from the prefix from on and below
 // stop (nil: no end). Pages, so that no long scan of rows holds up SQLite's checkpoints.
 func (p *places) page(from, stop []byte, limit int) ([]sinks.Prefix, error) {
-	query, args := "SELECT prefix FROM files WHERE prefix >= ?", []any{blob(from)}
+	query, args := "SELECT prefix FROM files WHERE prefix >= ?", []any{from}
 	if stop != nil {
 		query, args = query+" AND prefix < ?", append(args, stop)
 	}
+	query, args = query+" ORDER BY prefix LIMIT ?", append(args, int64(limit))
 	var list []sinks.Prefix
-	err := p.db.read(func(v *view) error {
+	err := p.db.read(func(c *conn) error {
 		list = list[:0]
-		rows, err := v.db.Query(query+" ORDER BY prefix LIMIT ?", append(args, limit)...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var b []byte
-			if err := rows.Scan(&b); err != nil {
-				return err
-			}
+		return c.each(query, args, func(values []driver.Value) error {
+			b := bytesOf(values[0])
 			if len(b) != sinks.PrefixBytes {
 				return fmt.Errorf("a load's prefix of %d bytes: %w", len(b), sinks.ErrCorrupt)
 			}
 			list = append(list, sinks.Prefix(b))
-		}
-		return rows.Err()
+			return nil
+		})
 	})
 	return list, err
 }
@@ -97,14 +91,22 @@ type loadOf struct {
 func enter(w *writer, loads []loadOf) (empty []string, err error) {
 	were := make(map[string]bool)
 	for _, l := range loads {
+		n, err := w.exec("INSERT INTO files(prefix, file) VALUES(?, ?) ON CONFLICT(prefix) DO NOTHING", l.at[:], l.file)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			continue
+		}
 		old, err := fileOf(w, l.at)
 		if err != nil {
 			return nil, err
 		}
-		if old != "" && old != l.file {
-			were[old] = true
+		if old == l.file {
+			continue
 		}
-		if _, err := w.enter.Exec(l.at[:], l.file); err != nil {
+		were[old] = true
+		if _, err := w.exec("UPDATE files SET file = ? WHERE prefix = ?", l.file, l.at[:]); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +125,7 @@ func leave(w *writer, loads []sinks.Prefix) (empty []string, err error) {
 			continue
 		}
 		were[old] = true
-		if _, err := w.leave.Exec(at[:]); err != nil {
+		if _, err := w.exec("DELETE FROM files WHERE prefix = ?", at[:]); err != nil {
 			return nil, err
 		}
 	}
@@ -131,15 +133,15 @@ func leave(w *writer, loads []sinks.Prefix) (empty []string, err error) {
 }
 
 func fileOf(w *writer, at sinks.Prefix) (string, error) {
-	name, err := one(w.where, at[:])
+	name, err := w.one(whereQuery, at[:])
 	return string(name), err
 }
 
 // emptied returns the files of names that no load names.
 func emptied(w *writer, names map[string]bool) (empty []string, err error) {
 	for name := range names {
-		var n int
-		if err := w.holds.QueryRow(name).Scan(&n); err != nil {
+		n, err := w.number(holdsQuery, name)
+		if err != nil {
 			return nil, err
 		}
 		if n == 0 && validName(name) {
@@ -152,11 +154,11 @@ func emptied(w *writer, names map[string]bool) (empty []string, err error) {
 // inUse returns the files of names that some load names, as another process sees it now.
 func (p *places) inUse(names []string) (map[string]bool, error) {
 	is := make(map[string]bool)
-	err := p.db.read(func(v *view) error {
+	err := p.db.read(func(c *conn) error {
 		clear(is)
 		for _, name := range names {
-			var n int
-			if err := v.db.QueryRow(holdsQuery, name).Scan(&n); err != nil {
+			n, err := c.number(holdsQuery, name)
+			if err != nil {
 				return err
 			}
 			if n != 0 {

@@ -30,11 +30,10 @@ func (d *database) purge(ctx context.Context) error {
 	if err := d.write(nil); err != nil { // opens the connection
 		return err
 	}
-	if err := d.conn.exec("VACUUM"); err != nil {
+	if _, err := d.conn.exec("VACUUM"); err != nil {
 		return named(err)
 	}
-	var busy, pages, done int
-	err := d.conn.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &done)
+	busy, err := d.conn.number("PRAGMA wal_checkpoint(TRUNCATE)") // the first of its three
 	if err != nil {
 		return named(err)
 	}

@@ -1,10 +1,10 @@
 package file
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -16,13 +16,18 @@ import (
 // in its one file, and is opened as immutable: then SQLite takes no lock and
 // would not notice a writer, so every answer is checked against the file's state.
 type view struct {
-	db         *sql.DB
-	get, where *sql.Stmt
-	path       string
-	still      os.FileInfo // immutable: the file as it was when it was opened; else nil
-	refs       int         // guarded by database.viewMu, like old
-	old        bool        // replaced: the last to release it closes it
+	path    string
+	options string
+	still   os.FileInfo // immutable: the file as it was when it was opened; else nil
+	refs    int         // guarded by database.viewMu, like old
+	old     bool        // replaced: the last to release it closes it
+
+	mu   sync.Mutex
+	idle []*conn // guarded by mu; at most maxIdle
 }
+
+// maxIdle bounds the connections that a view keeps for later readers.
+const maxIdle = 4
 
 // errMoved: a writer came while an immutable view was read.
 var errMoved = errors.New("the catalog was changed while it was read: run it again")
@@ -32,8 +37,7 @@ var errMoved = errors.New("the catalog was changed while it was read: run it aga
 var errNoIndex = errors.New("holds changes but its -shm is missing: open the store once for writing")
 
 func openView(path string, readOnly bool) (*view, error) {
-	v := &view{path: path}
-	options := "mode=rw&" + busy
+	v := &view{path: path, options: "mode=rw&" + busy}
 	if readOnly {
 		info, err := settled(path)
 		if err != nil {
@@ -41,23 +45,16 @@ func openView(path string, readOnly bool) (*view, error) {
 		}
 		switch {
 		case !pending(path):
-			options = "mode=ro&immutable=1"
+			v.options = "mode=ro&immutable=1"
 			v.still = info
 		case size(path+"-shm") < 0:
 			return nil, fmt.Errorf("%s-wal %w", path, errNoIndex)
 		default:
-			options = "mode=ro&readonly_shm=1&" + busy
+			v.options = "mode=ro&readonly_shm=1&" + busy
 		}
 	}
-	var err error
-	if v.db, err = sql.Open("sqlite", dsn(path, options)); err != nil {
-		return nil, err
-	}
-	v.db.SetMaxIdleConns(4)
-	if v.get, err = v.db.Prepare(getQuery); err == nil {
-		v.where, err = v.db.Prepare(whereQuery)
-	}
-	if err != nil {
+	// The first statement reads the file: it may be damaged, or without the tables.
+	if err := v.use(func(c *conn) error { _, err := c.prepare(getQuery); return err }); err != nil {
 		moved := !v.unmoved()
 		v.close()
 		if moved {
@@ -68,13 +65,44 @@ func openView(path string, readOnly bool) (*view, error) {
 	return v, nil
 }
 
-func (v *view) close() {
-	for _, s := range []*sql.Stmt{v.get, v.where} {
-		if s != nil {
-			s.Close() // only read with, like db
-		}
+// use calls read with a connection that nothing else uses meanwhile. Several goroutines may call it.
+func (v *view) use(read func(c *conn) error) error {
+	c, err := v.take()
+	if err != nil {
+		return err
 	}
-	v.db.Close()
+	err = read(c)
+	v.mu.Lock()
+	kept := len(v.idle) < maxIdle
+	if kept {
+		v.idle = append(v.idle, c)
+	}
+	v.mu.Unlock()
+	if !kept {
+		c.close() // only read with
+	}
+	return err
+}
+
+func (v *view) take() (*conn, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n := len(v.idle); n > 0 {
+		c := v.idle[n-1]
+		v.idle = v.idle[:n-1]
+		return c, nil
+	}
+	return connect(dsn(v.path, v.options))
+}
+
+// close closes the connections. Nothing uses them: see database.release.
+func (v *view) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, c := range v.idle {
+		c.close() // only read with
+	}
+	v.idle = nil
 }
 
 // size of a file, -1 if there is none.
@@ -127,18 +155,4 @@ func passing(err error) bool {
 		return true
 	}
 	return errors.Is(err, errMoved) || errors.Is(err, errNoIndex)
-}
-
-// one gives the only column of the one row a statement finds; nil if none.
-func one(s *sql.Stmt, arg []byte) ([]byte, error) {
-	var b []byte
-	switch err := s.QueryRow(arg).Scan(&b); {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case b == nil:
-		return []byte{}, nil
-	}
-	return b, nil
 }
