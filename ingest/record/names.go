@@ -7,15 +7,23 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // EnterNames makes names lead to id in the catalog, except names that rec has.
 func EnterNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, id symbol.ID, names []symbol.Name) error {
-	lacking := slices.DeleteFunc(slices.Clone(names), func(n symbol.Name) bool { return rec != nil && HasName(rec.Names, n) })
-	return parallel.Each(lacking, func(n symbol.Name) error { return c.Names.Add(ctx, n.Text, catalog.Ref{Artifact: id}) })
+	return errors.Join(c.Names.AddAll(ctx, LackingNames(rec, id, names))...)
+}
+
+// LackingNames returns the pairs of names and id, except names that rec has.
+func LackingNames(rec *catalog.Record, id symbol.ID, names []symbol.Name) (pairs []catalog.Pair) {
+	for _, n := range names {
+		if rec == nil || !HasName(rec.Names, n) {
+			pairs = append(pairs, catalog.Pair{Name: n.Text, Ref: catalog.Ref{Artifact: id}})
+		}
+	}
+	return pairs
 }
 
 // AddNames adds names to a record, after it has entered them in the catalog.

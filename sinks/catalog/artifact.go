@@ -58,6 +58,31 @@ func (a Artifacts) Swap(ctx context.Context, old, new *Record) error {
 	return nil
 }
 
+// SwapAll swaps the records of unlike artifacts as Swap does, in one request, and returns an error for each.
+func (a Artifacts) SwapAll(ctx context.Context, changes []Change[Record]) []error {
+	return swapAll(ctx, a.records, changes, func(r *Record) []byte { return artifactKey(r.ID) },
+		func(r *Record) string { return "record of artifact " + r.ID.String() })
+}
+
+// GetAll returns the records of artifacts in one request. An absent record is nil.
+func (a Artifacts) GetAll(ctx context.Context, ids []symbol.ID) ([]*Record, error) {
+	keys := make([][]byte, len(ids))
+	for i, id := range ids {
+		keys[i] = artifactKey(id)
+	}
+	values, err := a.store.GetAll(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read records of %d artifacts: %w", len(ids), err)
+	}
+	records := make([]*Record, len(ids))
+	for i, id := range ids {
+		if records[i], err = a.Open(ctx, id, values[i]); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
 func (a Artifacts) read(ctx context.Context, r sinks.Row) (*Record, error) {
 	rec := &Record{}
 	err := row.ErrUnauthentic

@@ -105,3 +105,9 @@ func (l Ledger) Swap(ctx context.Context, old, new *Object) error {
 	}
 	return nil
 }
+
+// SwapAll swaps the entries of unlike objects as Swap does, in one request, and returns an error for each.
+func (l Ledger) SwapAll(ctx context.Context, changes []Change[Object]) []error {
+	return swapAll(ctx, l.records, changes, func(o *Object) []byte { return objectKey(o.URL) },
+		func(o *Object) string { return "ledger of " + o.URL })
+}

@@ -62,6 +62,32 @@ func (n Names) Add(ctx context.Context, name string, r Ref) error {
 	return nil
 }
 
+// AddAll makes names lead to artifacts as Add does, in one request, and returns an error for each pair of a Name and its
+// Artifact.
+func (n Names) AddAll(ctx context.Context, pairs []Pair) []error {
+	changes := make([]sinks.Change, 0, len(pairs))
+	at := make(map[string]int, len(pairs)) // of changes, by key: a call changes no record twice
+	which := make([]int, len(pairs))
+	for i, p := range pairs {
+		key := n.nameKey(p.Name, p.Artifact)
+		c, is := at[string(key)]
+		if !is {
+			c = len(changes)
+			at[string(key)] = c
+			changes = append(changes, sinks.Change{Key: key, New: n.ring.Mark(key)})
+		}
+		which[i] = c
+	}
+	swapped := n.store.SwapAll(ctx, changes)
+	errs := make([]error, len(pairs))
+	for i, p := range pairs {
+		if err := swapped[which[i]]; err != nil && !errors.Is(err, sinks.ErrConflict) {
+			errs[i] = fmt.Errorf("add name %q: %w", p.Name, err)
+		}
+	}
+	return errs
+}
+
 // mark adds a record that is a mark. It may be there already.
 func (n Names) mark(ctx context.Context, key []byte) error {
 	err := n.store.Swap(ctx, key, nil, n.ring.Mark(key))

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -165,4 +166,54 @@ func swap[T any, P interface {
 		*new.bytes() = value
 	}
 	return err
+}
+
+// Change replaces Old by New, as the Swap of their part does.
+type Change[T any] struct{ Old, New *T }
+
+// swapAll carries out changes of unlike records with one call of the store, and returns an error for each. name names
+// a record in errors.
+func swapAll[T any, P interface {
+	*T
+	bytes() *[]byte
+}](ctx context.Context, r records, list []Change[T], key func(P) []byte, name func(P) string) []error {
+	errs := make([]error, len(list))
+	var changes []sinks.Change
+	var at []int // by change
+	for i, c := range list {
+		of := cmp.Or(P(c.New), P(c.Old))
+		if of == nil {
+			continue
+		}
+		ch := sinks.Change{Key: key(of)}
+		if old := P(c.Old); old != nil {
+			if ch.Old = *old.bytes(); ch.Old == nil {
+				errs[i] = fmt.Errorf("swap %s: the old one was never read", name(of))
+				continue
+			}
+			if !bytes.Equal(key(old), ch.Key) {
+				errs[i] = fmt.Errorf("swap %s: the new one has key %x", name(old), ch.Key)
+				continue
+			}
+		}
+		if c.New != nil {
+			plain, err := plainOf(c.New)
+			if err != nil {
+				errs[i] = fmt.Errorf("swap %s: %w", name(of), err)
+				continue
+			}
+			ch.New = r.ring.SealRecord(ch.Key, plain)
+		}
+		changes, at = append(changes, ch), append(at, i)
+	}
+	for n, err := range r.store.SwapAll(ctx, changes) {
+		c := list[at[n]]
+		switch {
+		case err != nil:
+			errs[at[n]] = fmt.Errorf("swap %s: %w", name(cmp.Or(P(c.New), P(c.Old))), err)
+		case c.New != nil:
+			*P(c.New).bytes() = changes[n].New
+		}
+	}
+	return errs
 }
