@@ -27,9 +27,9 @@ func (j *job) isolate(ctx context.Context, t *discover.Task) error {
 	if err := j.openAccount(ctx); err != nil {
 		return err
 	}
-	ours, err := j.journal.Begin(ctx, t)
-	if err != nil || !ours {
-		return err
+	ours, errs := j.journal.Begin(ctx, []*discover.Task{t})
+	if errs[0] != nil || !ours[0] {
+		return errs[0]
 	}
 	var child *report.Report
 	died := fmt.Errorf("open when %d processes died", t.Ledger.Interrupted)

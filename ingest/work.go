@@ -149,8 +149,7 @@ func (j *job) note(ctx context.Context, tasks []*discover.Task) window {
 	}
 	j.taken += n
 	now, w := tasks[:n], window{rest: tasks[n:]}
-	ours, errs := make([]bool, n), make([]error, n)
-	parallel.Do(n, func(i int) { ours[i], errs[i] = j.journal.Begin(ctx, now[i]) })
+	ours, errs := j.journal.Begin(ctx, now)
 	if err := errors.Join(errs...); err != nil {
 		w.last, w.err = true, fmt.Errorf("note attempts in the ledger: %w", err)
 	}

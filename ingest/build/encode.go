@@ -16,6 +16,7 @@ import (
 	"github.com/symlake/symlake/ingest/build/sweep"
 	"github.com/symlake/symlake/ingest/failure"
 	"github.com/symlake/symlake/ingest/outcome"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/publish"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
@@ -127,15 +128,11 @@ func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
 			mu.Unlock()
 		}
 	}
-	var wg sync.WaitGroup
-	for range min(e.x.b.Workers, e.of.Parts) {
-		wg.Go(func() {
-			if err := work(); err != nil {
-				stop(err) // the first one counts
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Do(min(e.x.b.Workers, e.of.Parts), func(int) {
+		if err := work(); err != nil {
+			stop(err) // the first one counts
+		}
+	})
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

@@ -117,7 +117,17 @@ func (w *Waits) cameMeanwhile(ctx context.Context, x *outcome.Object, m outcome.
 // Announce records an obligation for each object that waits for x. The ledger's entry of x comes
 // later: if the process dies in between, another run reads x again.
 func (w *Waits) Announce(ctx context.Context, x *outcome.Object) error {
-	waiting, err := w.waiters.find(ctx, w.Catalog, x.Brought())
+	return w.AnnounceAll(ctx, []*outcome.Object{x})
+}
+
+// AnnounceAll announces objects as Announce does, with one look for the waiters of all of them.
+func (w *Waits) AnnounceAll(ctx context.Context, objects []*outcome.Object) error {
+	var keys []string
+	for _, x := range objects {
+		keys = append(keys, x.Brought()...)
+	}
+	slices.Sort(keys)
+	waiting, err := w.waiters.find(ctx, w.Catalog, slices.Compact(keys))
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,26 @@ func (j *Journal) Write(ctx context.Context, old, next *catalog.Object) (ok bool
 	if err = j.Catalog.Ledger.Swap(ctx, old, next); err == nil {
 		return true, nil
 	}
+	return j.settle(ctx, next, err)
+}
+
+// WriteAll writes the entries of unlike objects as Write does, in one request.
+func (j *Journal) WriteAll(ctx context.Context, changes []catalog.Change[catalog.Object]) (ok []bool, errs []error) {
+	ok, errs = make([]bool, len(changes)), make([]error, len(changes))
+	var swapped []error
+	if !j.DryRun {
+		swapped = j.Catalog.Ledger.SwapAll(ctx, changes)
+	}
+	for i, c := range changes {
+		if ok[i] = j.DryRun || swapped[i] == nil; !ok[i] {
+			ok[i], errs[i] = j.settle(ctx, c.New, swapped[i])
+		}
+	}
+	return ok, errs
+}
+
+// settle tells what became of a swap to next that ended with err.
+func (j *Journal) settle(ctx context.Context, next *catalog.Object, err error) (ok bool, _ error) {
 	// The store's answer may be lost, or tell of this worker's own write before.
 	now, rerr := j.Catalog.Ledger.Get(ctx, next.URL)
 	if rerr != nil {
@@ -67,9 +87,24 @@ func (j *Journal) Entry(t *discover.Task, s catalog.ObjectState) *catalog.Object
 	return o
 }
 
-// Begin notes that the run is about to open the object of a task. ok is false if another process has
-// it.
-func (j *Journal) Begin(ctx context.Context, t *discover.Task) (ok bool, err error) {
+// Begin notes that the run is about to open the objects of tasks, in one request. ok is false if another process has the
+// object.
+func (j *Journal) Begin(ctx context.Context, tasks []*discover.Task) (ok []bool, errs []error) {
+	changes := make([]catalog.Change[catalog.Object], len(tasks))
+	for i, t := range tasks {
+		changes[i] = catalog.Change[catalog.Object]{Old: t.Ledger, New: j.beginning(t)}
+	}
+	ok, errs = j.WriteAll(ctx, changes)
+	for i, t := range tasks {
+		if ok[i] && !j.DryRun {
+			t.Before, t.Ledger, t.Begun = t.Ledger, changes[i].New, true
+		}
+	}
+	return ok, errs
+}
+
+// beginning returns the entry of an object that is about to be opened.
+func (j *Journal) beginning(t *discover.Task) *catalog.Object {
 	if old := t.Ledger; old != nil && old.Again && old.ETag == t.Entry.ETag {
 		t.Rederive = true // a report counted it before a process died that derived it again
 	}
@@ -80,11 +115,7 @@ func (j *Journal) Begin(ctx context.Context, t *discover.Task) (ok bool, err err
 	if t.Suspect {
 		o.Interrupted = t.Ledger.Interrupted + 1
 	}
-	ok, err = j.Write(ctx, t.Ledger, o)
-	if ok && !j.DryRun {
-		t.Before, t.Ledger, t.Begun = t.Ledger, o, true
-	}
-	return ok, err
+	return o
 }
 
 // Rename adds or removes an object's names after it changed to the state of o. before: it had its

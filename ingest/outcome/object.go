@@ -255,6 +255,18 @@ func (x *Object) NotePublished(age time.Duration) (parsers map[string]int, is bo
 	return x.parsers, true
 }
 
+// Loaded returns the artifacts that it loaded, as far as the ledger names them.
+func (x *Object) Loaded() (list []catalog.ObjectArtifact) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, a := range x.artifacts {
+		if a.Outcome == ledger.OutcomeLoaded {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
 // DropLost turns "loaded" into "kept" for the artifacts that another object has won since.
 func (x *Object) DropLost(ctx context.Context, c *catalog.Catalog) error {
 	for i := range x.artifacts {

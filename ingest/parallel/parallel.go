@@ -15,6 +15,10 @@ func Do(n int, f func(i int)) { DoMost(catalogAtOnce, n, f) }
 
 // DoMost calls f for 0 to n-1, at most so many at a time.
 func DoMost(most, n int, f func(i int)) {
+	if n == 1 {
+		f(0)
+		return
+	}
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range min(n, most) {

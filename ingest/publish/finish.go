@@ -24,13 +24,19 @@ func (p *Publisher) finish(ctx context.Context, x *outcome.Object) {
 			x.Fail(err)
 		}
 	}
+	o := p.lastEntry(ctx, x)
+	err := p.writeEntry(writing, x, o)
+	p.Ended(x, o, err)
+}
+
+// lastEntry returns the ledger's entry of an object that has ended.
+func (p *Publisher) lastEntry(ctx context.Context, x *outcome.Object) *catalog.Object {
 	o := p.Journal.Entry(x.Task, catalog.ObjectLoaded)
 	x.Fill(o, ctx.Err() != nil)
 	if x.Task.Rederive && x.NewlyRejected(o) {
 		o.By = p.Journal.Account
 	}
-	err := p.writeEntry(writing, x, o)
-	p.Ended(x, o, err)
+	return o
 }
 
 // writeEntry writes the ledger's entry and the records that depend on it.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/outcome"
 	"github.com/symlake/symlake/ingest/report"
 )
 
@@ -88,20 +88,21 @@ func (g *group) flush(ctx context.Context, p *Publisher, due func() bool) {
 	}()
 
 	// Entered before their first row; then one batch; then visible.
-	parallel.Do(len(loads), func(i int) { loads[i].err = p.enter(ctx, loads[i]) })
+	p.enterAll(ctx, loads)
 	if err := p.commit(ctx, loads); err != nil {
 		for _, l := range loads {
 			l.err = errors.Join(l.err, err)
 		}
 	}
 	within, end := p.Tally.Begin(ctx, report.StagePublish, fmt.Sprint(len(loads), " loads"))
-	parallel.Do(len(loads), func(i int) {
-		l := loads[i]
-		if l.err == nil {
-			l.err = p.makeVisible(within, l)
+	p.showAll(within, loads)
+	var done []*outcome.Object
+	for _, l := range loads {
+		if p.note(ctx, l) {
+			done = append(done, l.Object)
 		}
-		p.note(ctx, l)
-	})
+	}
+	p.finishAll(ctx, done)
 	end(nil)
 }
 

@@ -152,7 +152,9 @@ func (p *Publisher) Publish(l *Load) error {
 		l.err = p.makeVisible(within, l)
 		end(l.err)
 	}
-	p.note(ctx, l)
+	if p.note(ctx, l) {
+		p.finish(ctx, l.Object)
+	}
 	return nil
 }
 
@@ -163,8 +165,9 @@ func (p *Publisher) DropFromLake(l *Load) {
 	}
 }
 
-// note notes what became of a load, and ends its object if that was the last one.
-func (p *Publisher) note(ctx context.Context, l *Load) {
+// note notes what became of a load. last reports whether that was its object's last one: then the caller finishes the
+// object.
+func (p *Publisher) note(ctx context.Context, l *Load) (last bool) {
 	x := l.Object
 	switch {
 	case l.err != nil:
@@ -186,13 +189,11 @@ func (p *Publisher) note(ctx context.Context, l *Load) {
 
 	// A load that was published waits for the lake.
 	waits := l.Lake != nil && l.err == nil && !l.kept
-	last := x.EndLoad(waits)
+	last = x.EndLoad(waits)
 	if l.Lake != nil && p.batches.decide(l.Lake, x, l.Artifact, l.ID, waits) {
 		p.commitLake(ctx, l.Lake)
 	}
-	if last {
-		p.finish(ctx, x)
-	}
+	return last
 }
 
 // End ends an object that hands no more loads over, once all of its loads are done.

@@ -22,41 +22,54 @@ import (
 
 // enter puts a load into its artifact's record, with a lease.
 func (p *Publisher) enter(ctx context.Context, l *Load) error {
+	next := p.entry(l, l.Seen)
+	return p.entered(ctx, l, next, p.Catalog.Artifacts.Swap(ctx, l.Seen, next))
+}
+
+// entry returns the record old with a load that enters it.
+func (p *Publisher) entry(l *Load, old *catalog.Record) *catalog.Record {
 	heir := l.Object.Task.Heir
-	old, err := l.Seen, error(nil)
-	for {
-		next := record.Copy(old, l.Artifact)
-		for i := range next.Progress {
-			// The worker that had the object is dead. If it only slept, it loses this load.
-			if e := &next.Progress[i]; heir != (row.WorkerID{}) && strings.HasSuffix(e.Owner, "/"+heir.String()) {
-				e.Owner, e.Lease = record.Superseded, p.Now()
-			}
+	next := record.Copy(old, l.Artifact)
+	for i := range next.Progress {
+		// The worker that had the object is dead. If it only slept, it loses this load.
+		if e := &next.Progress[i]; heir != (row.WorkerID{}) && strings.HasSuffix(e.Owner, "/"+heir.String()) {
+			e.Owner, e.Lease = record.Superseded, p.Now()
 		}
-		next.Progress = append(next.Progress, catalog.Progress{Load: l.ID, Owner: p.owner(), Lease: p.Now().Add(record.LeaseTime)})
-		err = p.Catalog.Artifacts.Swap(ctx, old, next)
-		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
-			// Another process was faster, or the store's answer to this entry was lost.
-			if old, err = p.Catalog.Artifacts.Get(ctx, l.Artifact); err != nil {
-				return err
-			}
-			if old == nil || record.Entry(old, l.ID, p.owner()) < 0 {
-				continue
-			}
-			next = old
-		}
-		l.entered, l.enteredAt = next, time.Now()
-		return err
 	}
+	next.Progress = append(next.Progress, catalog.Progress{Load: l.ID, Owner: p.owner(), Lease: p.Now().Add(record.LeaseTime)})
+	return next
+}
+
+// entered goes on after the first attempt to enter l, which ended with err.
+func (p *Publisher) entered(ctx context.Context, l *Load, next *catalog.Record, err error) error {
+	for errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
+		// Another process was faster, or the store's answer to this entry was lost.
+		old, rerr := p.Catalog.Artifacts.Get(ctx, l.Artifact)
+		if rerr != nil {
+			return rerr
+		}
+		if old != nil && record.Entry(old, l.ID, p.owner()) >= 0 {
+			next, err = old, nil
+			break
+		}
+		next = p.entry(l, old)
+		err = p.Catalog.Artifacts.Swap(ctx, old, next)
+	}
+	l.entered, l.enteredAt = next, time.Now()
+	return err
 }
 
 // entryAge is how long the record that enter wrote passes for the store's. A gc that takes the load for abandoned
 // waits much longer, for the lease.
 const entryAge = record.LeaseTime / 4
 
+// fresh reports whether the record that enter wrote passes for the store's.
+func (l *Load) fresh() bool { return l.entered != nil && time.Since(l.enteredAt) < entryAge }
+
 // record returns the record of l's artifact: as enter wrote it a moment ago, or as it is.
 func (p *Publisher) record(ctx context.Context, l *Load) (*catalog.Record, error) {
-	entered := l.entered
-	if l.entered = nil; entered != nil && time.Since(l.enteredAt) < entryAge {
+	entered, fresh := l.entered, l.fresh()
+	if l.entered = nil; fresh {
 		return entered, nil
 	}
 	return p.Catalog.Artifacts.Get(ctx, l.Artifact)
