@@ -53,11 +53,13 @@ type Builder struct {
 	Started         time.Time
 
 	slots chan struct{} // one for each piece of work that uses a processor
+	hands *hands
 }
 
 // New returns a builder with its slots for Workers.
 func New(b Builder) *Builder {
 	b.slots = make(chan struct{}, b.Workers)
+	b.hands = &hands{idle: make(chan func())}
 	return &b
 }
 

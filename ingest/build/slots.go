@@ -31,7 +31,7 @@ func (x *object) limited(run context.Context, f func(context.Context) error) err
 		defer late.Stop()
 	}
 	done := make(chan error, 1)
-	go func() { done <- f(ctx) }()
+	b.hands.run(run, func() { done <- f(ctx) })
 	var err error
 	select {
 	case err = <-done:
@@ -56,6 +56,28 @@ func (x *object) limited(run context.Context, f func(context.Context) error) err
 		return failure.ErrDeadline
 	}
 	return err
+}
+
+// hands are the goroutines that read objects. One that has read an object reads the next: its stack has grown, and growing
+// a new one costs as much as reading a small object. One whose object does not end reads nothing else.
+type hands struct{ idle chan func() }
+
+// run calls f in a goroutine, which ends with ctx at the latest once f has returned.
+func (h *hands) run(ctx context.Context, f func()) {
+	select {
+	case h.idle <- f:
+	default:
+		go func() {
+			for {
+				f()
+				select {
+				case f = <-h.idle:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+	}
 }
 
 // hadItAll reports whether the object was at work for nearly all of the run.

@@ -124,15 +124,33 @@ func (l *lane[Q, A]) add(ctx context.Context, questions []Q) (*call[Q, A], error
 	a := &call[Q, A]{ctx: ctx, questions: questions, done: make(chan struct{})}
 	l.mu.Lock()
 	l.todo = append(l.todo, a)
-	start := l.busy < requests
+	start, alone := l.busy < requests, l.busy == 0
 	if start {
 		l.busy++
 	}
+	if alone {
+		l.todo = nil
+	}
 	l.mu.Unlock()
-	if start {
+	switch {
+	case alone:
+		l.request([]*call[Q, A]{a}) // a goroutine for it would cost as much as a small request
+		l.end()
+	case start:
 		go l.serve()
 	}
 	return a, nil
+}
+
+// end ends a request. If calls have come meanwhile, a goroutine serves them.
+func (l *lane[Q, A]) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.todo) > 0 {
+		go l.serve()
+	} else {
+		l.busy--
+	}
 }
 
 // serve makes requests until no call waits.
