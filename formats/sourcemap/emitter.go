@@ -60,9 +60,21 @@ func newEmitter(ctx context.Context, lim *formats.Limits, base uint64, emit func
 	e := &emitter{ctx: ctx, emit: emit, most: min(runRanges, lim.RunRanges), base: base, runs: 1, index: map[string]uint32{"": 0},
 		known: map[uint32]int32{}, inlined: map[inlinedAt]int32{}}
 	e.run.Rank, e.run.Strings = symbol.RankScript, []string{""}
-	e.run.Ranges, e.run.Marks = make([]symbol.Range, 0, e.most), make([]symbol.Mark, e.most)
 	e.nodes = []mapfile.Node{{Parent: -1}}
 	return e
+}
+
+// firstRanges is the room of a first run: small maps come by the thousand.
+const firstRanges = 64
+
+// grow makes room for more ranges of the run, with a mark for each.
+func (e *emitter) grow() {
+	n := len(e.run.Ranges)
+	room := min(max(firstRanges, 4*n), e.most)
+	ranges, marks := make([]symbol.Range, n, room), make([]symbol.Mark, room)
+	copy(ranges, e.run.Ranges)
+	copy(marks, e.run.Marks)
+	e.run.Ranges, e.run.Marks = ranges, marks
 }
 
 // intern gives the index of a string.
@@ -161,6 +173,9 @@ func (e *emitter) next(start uint64, node int32) (*symbol.Range, *symbol.Mark, e
 		}
 		n = 0
 	}
+	if n == cap(e.run.Ranges) {
+		e.grow()
+	}
 	e.run.Ranges = e.run.Ranges[:n+1]
 	g := &e.run.Ranges[n] // it is made where it stays
 	g.Start = start
@@ -220,7 +235,7 @@ func (e *emitter) flush() error {
 	}
 	e.run.Marks = e.run.Marks[:len(e.run.Ranges)]
 	err := e.emit(&e.run)
-	e.run.Ranges, e.run.Scopes, e.run.Marks = e.run.Ranges[:0], e.run.Scopes[:0], e.run.Marks[:e.most]
+	e.run.Ranges, e.run.Scopes, e.run.Marks = e.run.Ranges[:0], e.run.Scopes[:0], e.run.Marks[:cap(e.run.Ranges)]
 	e.runs++
 	return err
 }

@@ -141,6 +141,11 @@ func (x *exploder) simple(segments []mapfile.Mapping, first, end uint64) (int, e
 			}
 			ranges, n, scope, e.last = e.run.Ranges, 0, e.scope(0), 0
 		}
+		if n == cap(ranges) {
+			e.run.Ranges = ranges
+			e.grow()
+			ranges = e.run.Ranges
+		}
 		ranges = ranges[:n+1]
 		g := &ranges[n]
 		g.Start, g.End, g.Scope = start, until, scope

@@ -28,9 +28,9 @@ func (l *Lane) encodeClass(c *symbol.Class) (position uint64, err error) {
 	}
 	if l.packer == nil {
 		l.packer = classes.NewPacker(l.share)
-		l.near = make([]near, nearStrings)
-		l.kept += nearStrings * int64(unsafe.Sizeof(near{}))
-		l.s.o.Budget.Force(nearStrings * int64(unsafe.Sizeof(near{})))
+		l.growNear(firstNear)
+	} else if l.total >= firstNear && len(l.near) == firstNear {
+		l.growNear(nearStrings)
 	}
 	l.buf = l.packer.Append(append(l.buf[:0], 0), c)
 	return l.s.o.Position(c.Name), nil
@@ -44,12 +44,21 @@ type near struct {
 	id   uint32 // 0: none
 }
 
-const nearStrings = 4096
+// A lane remembers firstNear strings until it has as many classes, then nearStrings.
+const firstNear, nearStrings = 64, 4096
+
+// growNear makes room for n strings. The strings of before are forgotten.
+func (l *Lane) growNear(n int) {
+	grew := int64(n-len(l.near)) * int64(unsafe.Sizeof(near{}))
+	l.near = make([]near, n)
+	l.kept += grew
+	l.s.o.Budget.Force(grew)
+}
 
 // share counts a use of a string that rows may share, and gives its number; 0: it stands where it is used.
 func (l *Lane) share(s string) uint32 {
 	h := maphash.String(l.s.strings.seed, s)
-	at := &l.near[h>>16%nearStrings]
+	at := &l.near[h>>16%uint64(len(l.near))]
 	if at.hash == uint32(h) && at.text == s {
 		l.counts[at.id]++
 		return at.id

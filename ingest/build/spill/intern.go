@@ -34,7 +34,7 @@ type shard struct {
 	text    []byte     // the piece being filled
 }
 
-const firstStrings = 16
+const firstStrings = 4
 
 // place is where string i of a shard is: in which list, and where in it.
 func place(i uint32) (list int, at uint32) {
@@ -178,7 +178,7 @@ func (sh *shard) keep(s string) (kept string, grew int64) {
 		return string([]byte(s)), int64(len(s))
 	}
 	if len(s) > cap(sh.text)-len(sh.text) {
-		n := min(textBytes, max(1024, 2*cap(sh.text))) // small objects have few strings
+		n := min(textBytes, max(128, 2*cap(sh.text))) // small objects have few strings
 		sh.text = make([]byte, 0, max(n, len(s)))
 		grew = int64(cap(sh.text))
 	}
@@ -189,7 +189,7 @@ func (sh *shard) keep(s string) (kept string, grew int64) {
 
 func (sh *shard) grow() (grew int64) {
 	old := sh.slots
-	sh.slots = make([]slot, max(16, 2*len(old)))
+	sh.slots = make([]slot, max(4, 2*len(old)))
 	clear(sh.slots) // the kernel maps a page twice that is read before it is written
 	mask := uint32(len(sh.slots) - 1)
 	for _, s := range old {

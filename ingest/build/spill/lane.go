@@ -16,8 +16,8 @@ const (
 	// floorBytes is what a lane may hold however tight the budget is, so that
 	// what it spills is worth a write.
 	floorBytes = 1 << 20
-	firstRefs  = 64
-	firstChunk = 8 << 10
+	firstRefs  = 16
+	firstChunk = 1 << 10
 	chunkBytes = 256 << 10
 	// fanIn is how many sorted pieces a lane keeps on disk before it merges
 	// them into one: a merge holds a page of each.

@@ -14,7 +14,7 @@ type textIndex struct {
 type textSlot struct{ hash, stamp, at uint32 }
 
 func newTextIndex() textIndex {
-	return textIndex{seed: maphash.MakeSeed(), slots: make([]textSlot, 1<<10), stamp: 1}
+	return textIndex{seed: maphash.MakeSeed(), slots: make([]textSlot, 1<<6), stamp: 1}
 }
 
 // count is how many strings there are.

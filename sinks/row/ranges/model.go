@@ -121,6 +121,9 @@ type siteIndex struct {
 	slots []int32 // number plus 1; 0: free. Twice as many as sites, or more
 }
 
+// firstSlots is the room of a small load. A large one doubles it until it is enough for a block.
+const firstSlots = 256
+
 func (x *siteIndex) reset() { clear(x.slots) }
 
 // find gives the site's number, or -1 and the slot for it.

@@ -93,7 +93,7 @@ type stamped struct{ stamp, at uint32 }
 func NewWriter(strs []string, numbers []uint32, script bool, coder *column.Encoder, key func(last uint64) []byte, emit Emit) *Writer {
 	w := &Writer{emit: emit, key: key, coder: coder, strings: strs, shared: numbers,
 		functions: make([]stamped, len(strs)), files: make([]stamped, len(strs)),
-		index: siteIndex{slots: make([]int32, 8192)}}
+		index: siteIndex{slots: make([]int32, firstSlots)}}
 	clear(w.functions) // the kernel maps a page twice that is read before it is written
 	if script {
 		w.script = newScriptState(w.shared)
