@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ type Keyring struct {
 	catalog sinks.Catalog
 	kek     sinks.KEK
 	names   [secretBytes]byte
+	tags    sync.Pool // of hash.Hash, keyed with names
 
 	mu     sync.RWMutex
 	newest uint32
@@ -159,10 +161,16 @@ func (k *Keyring) LakeKeys() (sinks.LakeKeys, error) {
 // Tag stands for a text in a catalog key: without the name key the text
 // cannot be told from it. Tags of different prefixes never meet.
 func (k *Keyring) Tag(prefix byte, text string) []byte {
-	h := hmac.New(sha256.New, k.names[:])
-	h.Write([]byte{prefix})
-	h.Write([]byte(text))
-	return h.Sum(nil)[:TagBytes]
+	h, _ := k.tags.Get().(hash.Hash) // keying one costs as much as a short text
+	if h == nil {
+		h = hmac.New(sha256.New, k.names[:])
+	}
+	var room [64]byte
+	h.Write(append(append(room[:0], prefix), text...))
+	tag := h.Sum(nil)[:TagBytes]
+	h.Reset()
+	k.tags.Put(h)
+	return tag
 }
 
 // Hold reads a version of the store key that the ring does not hold yet. Open has no store to

@@ -61,13 +61,18 @@ type sealer struct {
 }
 
 func newSealer(secret []byte, purpose string) (*sealer, error) {
-	key, err := derive(secret, purpose, 32)
+	// As derive does for each purpose, with one first step for both.
+	first, err := hkdf.Extract(sha256.New, secret, nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("derive key for %q: %w", purpose, err)
 	}
-	check, err := derive(secret, forCheck, checkBytes)
+	key, err := hkdf.Expand(sha256.New, first, purpose, 32)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("derive key for %q: %w", purpose, err)
+	}
+	check, err := hkdf.Expand(sha256.New, first, forCheck, checkBytes)
+	if err != nil {
+		return nil, fmt.Errorf("derive key check for %q: %w", purpose, err)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
