@@ -29,39 +29,68 @@ type Waits struct {
 	lacking map[string]map[string]bool // companions that loads of this run lack: by URL, then key
 }
 
-// Await records the companions that a load of x lacks, before the load becomes visible. Then it looks
-// for them once more: they may have come while the run read x. A companion enters its own names
-// before it looks for waiters, so one of the two sees the other.
-func (w *Waits) Await(ctx context.Context, x *outcome.Object, l *row.Loaded, m outcome.Marks) error {
-	keys := slices.Concat(l.Quality.Missing, slices.Collect(maps.Keys(m.Missed)))
+// Lacking is a load of an object, and what the object knew of its companions when it was read.
+type Lacking struct {
+	Object *outcome.Object
+	Load   *row.Loaded
+	Marks  outcome.Marks
+}
+
+// keys returns the companions that the load lacks, in order and once each.
+func (l *Lacking) keys() []string {
+	keys := slices.Concat(l.Load.Quality.Missing, slices.Collect(maps.Keys(l.Marks.Missed)))
 	slices.Sort(keys)
-	keys = slices.Compact(keys)
-	if len(keys) == 0 {
-		return nil
-	}
-	url := x.Task.URL
-	err := parallel.Each(keys, func(key string) error {
-		wait := Wait{Companion: key, Waiter: catalog.Waiter{Artifact: l.Artifact.ID, Object: url}}
-		if err := w.Catalog.Waiters.Add(ctx, wait.Companion, wait.Waiter); err != nil {
-			return err
+	return slices.Compact(keys)
+}
+
+// Await records the companions that a load lacks, before the load becomes visible. Then it looks for
+// them once more: they may have come while the run read the object. A companion enters its own names
+// before it looks for waiters, so one of the two sees the other.
+func (w *Waits) Await(ctx context.Context, l Lacking) error {
+	return w.AwaitAll(ctx, []Lacking{l})[0]
+}
+
+// lookAtOnce bounds the companions that AwaitAll looks for at the same time.
+const lookAtOnce = 64
+
+// AwaitAll does for loads what Await does, and records their waiters in one request. It returns an error for each.
+func (w *Waits) AwaitAll(ctx context.Context, list []Lacking) []error {
+	errs := make([]error, len(list))
+	var names []string
+	var waiters []catalog.Waiter
+	var of []int // by waiter: its load
+	for i, l := range list {
+		for _, key := range l.keys() {
+			names, of = append(names, key), append(of, i)
+			waiters = append(waiters, catalog.Waiter{Artifact: l.Load.Artifact.ID, Object: l.Object.Task.URL})
 		}
-		return w.lookAgain(ctx, x, m, wait)
-	})
-	if err != nil {
-		return err
 	}
+	if len(names) == 0 {
+		return errs
+	}
+	failed := w.Catalog.Waiters.AddAll(ctx, names, waiters)
+	parallel.DoMost(lookAtOnce, len(names), func(n int) {
+		if l := list[of[n]]; failed[n] == nil {
+			failed[n] = w.lookAgain(ctx, l.Object, l.Marks, Wait{names[n], waiters[n]})
+		}
+	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.lacking == nil {
-		w.lacking = make(map[string]map[string]bool)
-	}
-	if w.lacking[url] == nil {
-		w.lacking[url] = make(map[string]bool)
-	}
-	for _, key := range keys {
+	for n, key := range names {
+		url := waiters[n].Object
+		if failed[n] != nil {
+			errs[of[n]] = errors.Join(errs[of[n]], failed[n])
+			continue
+		}
+		if w.lacking == nil {
+			w.lacking = make(map[string]map[string]bool)
+		}
+		if w.lacking[url] == nil {
+			w.lacking[url] = make(map[string]bool)
+		}
 		w.lacking[url][key] = true
 	}
-	return nil
+	return errs
 }
 
 // lookAgain records an obligation if the companion came, or changed, while the run read x, or lies in

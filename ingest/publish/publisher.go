@@ -226,7 +226,7 @@ func (p *Publisher) AwaitToo(ctx context.Context, x *outcome.Object, published, 
 	if published.Digest != l.Digest || p.DryRun {
 		return nil
 	}
-	return failure.Environment(p.Waits.Await(ctx, x, l, x.Marks()))
+	return failure.Environment(p.Waits.Await(ctx, companions.Lacking{Object: x, Load: l, Marks: x.Marks()}))
 }
 
 // Flush publishes everything that was handed over, and waits until it is published.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/failure"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/outcome"
@@ -63,6 +64,10 @@ func (p *Publisher) entered(ctx context.Context, l *Load, next *catalog.Record, 
 // waits much longer, for the lease.
 const entryAge = record.LeaseTime / 4
 
+func (l *Load) lacking() companions.Lacking {
+	return companions.Lacking{Object: l.Object, Load: l.Loaded, Marks: l.marks}
+}
+
 // fresh reports whether the record that enter wrote passes for the store's.
 func (l *Load) fresh() bool { return l.entered != nil && time.Since(l.enteredAt) < entryAge }
 
@@ -93,7 +98,7 @@ func (p *Publisher) makeVisible(ctx context.Context, l *Load) error {
 		if err := record.EnterNames(ctx, p.Catalog, old, l.Artifact, l.Names); err != nil {
 			return err
 		}
-		if err := p.Waits.Await(ctx, l.Object, l.Loaded, l.marks); err != nil {
+		if err := p.Waits.Await(ctx, l.lacking()); err != nil {
 			return err
 		}
 	}

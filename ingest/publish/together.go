@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/outcome"
 	"github.com/symlake/symlake/ingest/parallel"
@@ -55,13 +56,13 @@ func (p *Publisher) showAll(ctx context.Context, loads []*Load) {
 	parallel.Do(len(alone), func(i int) { alone[i].err = p.makeVisible(ctx, alone[i]) })
 }
 
-// isPlain reports whether a load is its artifact's first one, and waits for no companion.
+// isPlain reports whether a load is its artifact's first one.
 func (p *Publisher) isPlain(l *Load) bool {
 	return l.fresh() && l.entered.Published == nil && l.entered.Previous == nil && l.entered.State == catalog.Live &&
-		len(l.Loaded.Quality.Missing) == 0 && len(l.marks.Missed) == 0 && p.Verdict(l.entered, l.Loaded, l.Accepted) == trust.Load
+		p.Verdict(l.entered, l.Loaded, l.Accepted) == trust.Load
 }
 
-// showPlain makes plain loads visible: all names, then all records. It returns the loads that are to take the step
+// showPlain makes plain loads visible: all names, all waiters, then all records. It returns the loads that are to take the step
 // alone.
 func (p *Publisher) showPlain(ctx context.Context, loads []*Load) (alone []*Load) {
 	if len(loads) == 0 || p.Lease.Check(ctx) != nil {
@@ -74,6 +75,11 @@ func (p *Publisher) showPlain(ctx context.Context, loads []*Load) (alone []*Load
 		ends[i] = len(names)
 	}
 	failed := p.Catalog.Names.AddAll(ctx, names)
+	lacking := make([]companions.Lacking, len(loads))
+	for i, l := range loads {
+		lacking[i] = l.lacking()
+	}
+	lost := p.Waits.AwaitAll(ctx, lacking)
 	if p.Lease.Check(ctx) != nil {
 		return loads
 	}
@@ -85,7 +91,7 @@ func (p *Publisher) showPlain(ctx context.Context, loads []*Load) (alone []*Load
 		is := !slices.ContainsFunc(failed[from:ends[i]], func(err error) bool { return err != nil })
 		from = ends[i]
 		at := record.Entry(l.entered, l.ID, p.owner())
-		if !is || at < 0 {
+		if !is || lost[i] != nil || at < 0 {
 			alone = append(alone, l)
 			continue
 		}

@@ -36,6 +36,28 @@ func (w Waiters) Add(ctx context.Context, companion string, x Waiter) error {
 	return nil
 }
 
+// AddAll adds waiters as Add does, in one request, and returns an error for each. companions[i] is the companion that
+// list[i] lacks.
+func (w Waiters) AddAll(ctx context.Context, companions []string, list []Waiter) []error {
+	errs := make([]error, len(list))
+	changes := make([]sinks.Change, len(list))
+	for i, x := range list {
+		key := w.key(companions[i], x)
+		plain, err := plainOf(&refForm{Name: companions[i], Artifact: idText(x.Artifact), Object: x.Object, InVain: x.InVain})
+		if err != nil { // no form of ours fails
+			errs[i] = err
+			return errs
+		}
+		changes[i] = sinks.Change{Key: key, New: w.ring.SealRecord(key, plain)}
+	}
+	for i, err := range w.store.SwapAll(ctx, changes) {
+		if err != nil && !errors.Is(err, sinks.ErrConflict) {
+			errs[i] = fmt.Errorf("add waiter for %q: %w", companions[i], err)
+		}
+	}
+	return errs
+}
+
 // MarkInVain notes that x's object was read beside the companion in that state, and lacks it all the
 // same. It leaves a waiter alone that is gone, or that another process changed.
 func (w Waiters) MarkInVain(ctx context.Context, companion string, x Waiter, state string) error {
