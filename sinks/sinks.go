@@ -6,6 +6,8 @@ package sinks
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 )
 
@@ -119,7 +121,8 @@ type Catalog interface {
 	// It is durable when it returns.
 	Swap(ctx context.Context, key, old, new []byte) error
 	// GetAll reads many records, in as few requests as the store can. Answers have the order of keys, nil for an
-	// absent key. The answers need not be of one moment.
+	// absent key. The answers need not be of one moment. If the store reads only some of them, the error is KeyErrors,
+	// and the answers of the other keys are there.
 	GetAll(ctx context.Context, keys [][]byte) ([][]byte, error)
 	// SwapAll makes many changes, in as few requests as the store can. Each is a Swap of its own: errs[i] is the
 	// error of changes[i], and the others happen all the same. Changes of one key happen in order. Changes of
@@ -129,6 +132,31 @@ type Catalog interface {
 	// that does not change meanwhile comes as it is. There is no moment common to all: a store of several regions
 	// answers region by region. So a caller that joins two records reads the decisive record again, or swaps it.
 	List(ctx context.Context, s Span, emit func(Row) error) error
+}
+
+// KeyErrors are the errors of GetAll: one for each key, nil for a key with an answer.
+type KeyErrors []error
+
+// Error returns the first error, and how many there are.
+func (e KeyErrors) Error() string {
+	all := e.Unwrap()
+	if len(all) == 1 {
+		return all[0].Error()
+	}
+	return fmt.Sprintf("%d of %d records were not read, the first one: %v", len(all), len(e), all[0])
+}
+
+// Unwrap returns the errors.
+func (e KeyErrors) Unwrap() []error {
+	return slices.DeleteFunc(slices.Clone(e), func(err error) bool { return err == nil })
+}
+
+// ByKey returns the error of each of the n keys of a GetAll that ended with err; nil for a key with an answer.
+func ByKey(err error, n int) []error {
+	if e, is := err.(KeyErrors); is && len(e) == n {
+		return e
+	}
+	return slices.Repeat([]error{err}, n)
 }
 
 // ErrRefused says that a key-encryption key did not seal this, or that its keeper refuses its use. All other

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -42,7 +43,7 @@ func Catalog(c sinks.Catalog) sinks.Catalog {
 
 func (c *catalog) Get(ctx context.Context, key []byte) ([]byte, error) {
 	values, err := c.GetAll(ctx, [][]byte{key})
-	if err != nil {
+	if err := sinks.ByKey(err, 1)[0]; err != nil {
 		return nil, err
 	}
 	return values[0], nil
@@ -184,6 +185,14 @@ func (l *lane[Q, A]) take() []*call[Q, A] {
 	return calls
 }
 
+// ownErrors returns the errors of a call's keys; nil if all have answers.
+func ownErrors(errs sinks.KeyErrors) error {
+	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+		return nil
+	}
+	return errs
+}
+
 // request carries the questions of calls. It ends early when no caller wants an answer any more.
 func (l *lane[Q, A]) request(calls []*call[Q, A]) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(calls[0].ctx))
@@ -206,9 +215,15 @@ func (l *lane[Q, A]) request(calls []*call[Q, A]) {
 	leave()
 
 	answers, err := l.carry(ctx, questions)
+	parts, _ := err.(sinks.KeyErrors)
 	for _, a := range calls {
-		if a.err = err; err == nil {
-			n := len(a.questions)
+		n := len(a.questions)
+		a.err = err
+		if parts != nil { // a record that cannot be read is its caller's alone
+			a.err = ownErrors(parts[:n:n])
+			parts = parts[n:]
+		}
+		if len(answers) > 0 {
 			a.answers, answers = answers[:n:n], answers[n:]
 		}
 		close(a.done)

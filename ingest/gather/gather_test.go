@@ -149,3 +149,53 @@ func TestGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// damaged cannot read keys that begin with x.
+type damaged struct{ slow }
+
+func (d *damaged) GetAll(ctx context.Context, keys [][]byte) ([][]byte, error) {
+	values, err := d.slow.GetAll(ctx, keys)
+	errs, failed := make(sinks.KeyErrors, len(keys)), false
+	for i, key := range keys {
+		if err == nil && key[0] == 'x' {
+			errs[i], failed = fmt.Errorf("%w: %s", sinks.ErrCorrupt, key), true
+		}
+	}
+	if failed {
+		return values, errs
+	}
+	return values, err
+}
+
+// A record that cannot be read costs its own caller alone, also where its request carries the calls of others.
+func TestDamaged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &damaged{slow{Catalog: mem.New().Catalog}}
+		if err := d.Catalog.Swap(t.Context(), []byte("a"), nil, []byte("v")); err != nil {
+			t.Fatal(err)
+		}
+		c := Catalog(d)
+		var wg sync.WaitGroup
+		for i := range 40 {
+			wg.Go(func() {
+				switch i % 4 {
+				case 0:
+					if _, err := c.Get(t.Context(), []byte("x")); !errors.Is(err, sinks.ErrCorrupt) {
+						t.Errorf("get x: %v", err)
+					}
+				case 1:
+					values, err := c.GetAll(t.Context(), [][]byte{[]byte("a"), []byte("x1"), []byte("a")})
+					errs := sinks.ByKey(err, 3)
+					if errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], sinks.ErrCorrupt) || string(values[2]) != "v" {
+						t.Errorf("get many: %q, %v", values, errs)
+					}
+				default:
+					if v, err := c.Get(t.Context(), []byte("a")); err != nil || string(v) != "v" {
+						t.Errorf("get a: %q, %v", v, err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}

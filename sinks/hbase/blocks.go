@@ -165,11 +165,11 @@ func (b blocks) generations(ctx context.Context, prefixes [][]byte) ([]uint64, e
 	const atOnce = 1000
 	list := make([]uint64, 0, len(prefixes))
 	for some := range slices.Chunk(prefixes, atOnce) {
-		cells, err := b.c.GetAll(ctx, b.store.blocks(), generationColumn, some)
-		if err != nil {
-			return nil, err
-		}
+		cells, errs := b.c.GetAll(ctx, b.store.blocks(), generationColumn, some)
 		for i, cell := range cells {
+			if errs[i] != nil {
+				return nil, errs[i]
+			}
 			n, err := generation(some[i], cell)
 			if err != nil {
 				return nil, err

@@ -18,7 +18,7 @@ const (
 	callBytes   = 4 << 20
 )
 
-// Read reads the rows with one Multi for each server and callRecords rows.
+// Read reads the rows with one Multi for each server and callRecords rows. A damaged region costs its own rows alone.
 func (v values) Read(ctx context.Context, rows [][]byte) ([][]byte, error) {
 	if err := v.fit(); err != nil {
 		return nil, err
@@ -30,17 +30,18 @@ func (v values) Read(ctx context.Context, rows [][]byte) ([][]byte, error) {
 		}
 		return [][]byte{cell.Value}, nil
 	}
-	list := make([][]byte, 0, len(rows))
+	list, errs, failed := make([][]byte, 0, len(rows)), make(sinks.KeyErrors, 0, len(rows)), false
 	for len(rows) > 0 {
 		n := min(len(rows), callRecords)
-		cells, err := v.c.GetAll(ctx, v.catalog(), catalogColumn, rows[:n])
-		if err != nil {
-			return nil, contract(err)
-		}
-		for _, cell := range cells {
-			list = append(list, cell.Value)
+		cells, bad := v.c.GetAll(ctx, v.catalog(), catalogColumn, rows[:n])
+		for i, cell := range cells {
+			list, errs = append(list, cell.Value), append(errs, contract(bad[i]))
+			failed = failed || bad[i] != nil
 		}
 		rows = rows[n:]
+	}
+	if failed {
+		return list, errs
 	}
 	return list, nil
 }
@@ -160,11 +161,11 @@ func (v values) settle(ctx context.Context, doubtful []*swapping, errs []error) 
 	if len(others) == 0 {
 		return again
 	}
-	cells, err := v.c.GetAll(ctx, v.catalog(), catalogColumn, rows)
+	cells, bad := v.c.GetAll(ctx, v.catalog(), catalogColumn, rows)
 	for i, s := range others {
 		switch {
-		case err != nil:
-			errs[s.at] = contract(err)
+		case bad[i] != nil:
+			errs[s.at] = contract(bad[i])
 		case client.Unsynced(s.Err): // written, and another process changed it since
 			errs[s.at] = contract(s.Err)
 		case !bytes.Equal(cells[i].Value, s.Old):

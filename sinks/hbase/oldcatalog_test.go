@@ -175,6 +175,15 @@ func TestCatalogHole(t *testing.T) {
 			t.Errorf("%s: %q, %v", k, v, err)
 		}
 	}
+	values, err := s.Catalog.GetAll(t.Context(), keys) // in one request
+	for i, err := range sinks.ByKey(err, len(keys)) {
+		switch is := bytes.Equal(keys[i], lost); {
+		case is && !errors.Is(err, sinks.ErrCorrupt):
+			t.Errorf("%s in a lost region, read with others: %q, %v", keys[i], values[i], err)
+		case !is && (err != nil || !bytes.Equal(values[i], keys[i])):
+			t.Errorf("%s, read with a lost one: %q, %v", keys[i], values[i], err)
+		}
+	}
 	for _, span := range []sinks.Span{{}, sinks.Under([]byte("o")), sinks.Exactly(lost)} {
 		err = s.Catalog.List(t.Context(), span, func(sinks.Row) error { return nil })
 		if !errors.Is(err, sinks.ErrCorrupt) || !strings.Contains(err.Error(), a.catalog().String()) {

@@ -89,8 +89,8 @@ func TestCells(t *testing.T) {
 	}); err != nil || calls != len(spans) {
 		t.Fatal(calls, err)
 	}
-	got, err := c.GetAll(t.Context(), tb, col, [][]byte{[]byte("z"), []byte("no"), []byte("a")})
-	if err != nil || string(got[0].Value) != "4" || got[1].Row != nil || string(got[2].Value) != "1" {
+	got, errs := c.GetAll(t.Context(), tb, col, [][]byte{[]byte("z"), []byte("no"), []byte("a")})
+	if err := errors.Join(errs...); err != nil || string(got[0].Value) != "4" || got[1].Row != nil || string(got[2].Value) != "1" {
 		t.Errorf("get: %v, %v", got, err)
 	}
 	cell, err := c.Get(t.Context(), tb, col, []byte("h"))

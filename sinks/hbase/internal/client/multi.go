@@ -36,15 +36,19 @@ func (c *Client) Write(ctx context.Context, t Table, cells []Cell, d Durability,
 	return c.multi(ctx, "write", t, actions, atomic)
 }
 
-// GetAll reads many cells, with one call for each server. An absent cell has a nil Row.
-func (c *Client) GetAll(ctx context.Context, t Table, col Column, rows [][]byte) ([]Cell, error) {
+// GetAll reads many cells, with one call for each server. An absent cell has a nil Row. It returns an error for each
+// row: a region that cannot be read costs its own rows alone.
+func (c *Client) GetAll(ctx context.Context, t Table, col Column, rows [][]byte) ([]Cell, []error) {
 	actions := make([]op, len(rows))
-	out := make([]Cell, len(rows))
+	out, errs := make([]Cell, len(rows)), make([]error, len(rows))
 	for i, row := range rows {
 		actions[i] = op{row: row, get: col.message(), out: &out[i]}
 	}
 	err := c.multi(ctx, "get", t, actions, false)
-	return out, err
+	for i := range actions {
+		errs[i] = actions[i].failure(err)
+	}
+	return out, errs
 }
 
 // CheckAndPut writes value if the column's value is old, in one step; old empty: if the row has no value or an
@@ -82,10 +86,7 @@ func (c *Client) CheckAndPutAll(ctx context.Context, t Table, col Column, checks
 	}
 	err := c.multi(ctx, "compare-and-set", t, ops, false)
 	for i, k := range checks {
-		k.Done, k.Err = ops[i].done, ops[i].err
-		if k.Err == nil && !ops[i].answered {
-			k.Err = err
-		}
+		k.Done, k.Err = ops[i].done, ops[i].failure(err)
 	}
 }
 
@@ -115,15 +116,21 @@ func (c *Client) multi(ctx context.Context, what string, t Table, ops []op, atom
 		if err := ctx.Err(); err != nil {
 			return opError(what, t, nil, ended(ctx, last))
 		}
-		groups, homeless, err := c.groups(ctx, t, left)
-		if err != nil {
-			last = err
-			if actionOf(err) == giveUp {
-				return opError(what, t, nil, err)
+		groups, homeless := c.groups(ctx, t, left)
+		left = nil
+		for _, f := range homeless {
+			last = f.err
+			if actionOf(f.err) != giveUp {
+				c.waits.Failed(waits.At(t, nil), began, f.err)
+				left = append(left, f.ops...)
+				continue
 			}
-			c.waits.Failed(waits.At(t, nil), began, err)
+			err := opError(what, t, nil, f.err)
+			if !f.ops[0].own() {
+				return err
+			}
+			f.ops[0].err = err
 		}
-		left = homeless
 		done := make(chan *call, len(groups))
 		under := map[*call]*conn{}
 		var failed []failure
@@ -143,17 +150,23 @@ func (c *Client) multi(ctx context.Context, what string, t Table, ops []op, atom
 			}
 		}
 		failed = append(failed, c.collect(c.waits.About(ctx, t, nil), groups, done, under, atomic)...)
-		if len(failed) == 0 && err == nil {
+		if len(failed) == 0 && len(homeless) == 0 {
 			for _, g := range groups {
 				c.waits.Answered(t, g.regions...)
 			}
 		}
 		for _, f := range failed {
+			if f.ops[0].get != nil {
+				sign := f.err
+				for _, o := range f.ops {
+					f.err = o.doubts.see(sign)
+				}
+			}
 			last = f.err
 			c.waits.Failed(waits.At(t, f.region), began, f.err)
 			over := !c.settle(t, f.region, f.err)
 			switch {
-			case f.ops[0].condition != nil && (over || Unclear(f.err)):
+			case f.ops[0].get != nil && over && ctx.Err() == nil, f.ops[0].condition != nil && (over || Unclear(f.err)):
 				for _, o := range f.ops {
 					o.err = opError(what, t, f.region, f.err)
 				}
@@ -174,8 +187,8 @@ type failure struct {
 	err    error
 }
 
-// groups parts ops by server and region; homeless have no region for the moment, err says why.
-func (c *Client) groups(ctx context.Context, t Table, ops []*op) (list []*group, homeless []*op, err error) {
+// groups parts ops by server and region; homeless have no region, each with its reason.
+func (c *Client) groups(ctx context.Context, t Table, ops []*op) (list []*group, homeless []failure) {
 	type at struct {
 		g *group
 		i int
@@ -184,7 +197,7 @@ func (c *Client) groups(ctx context.Context, t Table, ops []*op) (list []*group,
 	for _, o := range ops {
 		r, lerr := c.locate(ctx, t, o.row)
 		if lerr != nil {
-			homeless, err = append(homeless, o), lerr
+			homeless = append(homeless, failure{ops: []*op{o}, err: lerr})
 			continue
 		}
 		a, ok := byRegion[r]
@@ -201,7 +214,7 @@ func (c *Client) groups(ctx context.Context, t Table, ops []*op) (list []*group,
 		}
 		a.g.ops[a.i] = append(a.g.ops[a.i], o)
 	}
-	return list, homeless, err
+	return list, homeless
 }
 
 // call makes the MultiRequest: a RegionAction for each region, in order. An op with a condition has a
@@ -361,6 +374,7 @@ func result(b []byte, ops []*op, cells []byte) (bad failure, rest []byte, err er
 	if failed != nil {
 		return failure{nil, ops[index : index+1], failed}, cells, nil
 	}
+	ops[index].answered = ops[index].answered || ops[index].get != nil
 	return failure{}, cells, nil
 }
 

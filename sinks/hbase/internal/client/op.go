@@ -47,7 +47,7 @@ func equals(row []byte, col Column, old []byte) message {
 }
 
 // op is one action of a Multi: cell is written, or get's column read into out. With a condition, cell is
-// written if the condition holds, and an error is the op's own.
+// written if the condition holds. An error of a condition or a get is the op's own.
 type op struct {
 	row        []byte
 	cell       *Cell
@@ -56,9 +56,21 @@ type op struct {
 	out        *Cell
 
 	condition message
-	answered  bool
+	answered  bool // a condition or a get
 	done      bool // the condition held
 	err       error
+	doubts    doubts // of a get
+}
+
+// own reports whether an error of the op is its own: it does not end the others.
+func (o *op) own() bool { return o.condition != nil || o.get != nil }
+
+// failure returns the error of an op after a Multi that ended with err.
+func (o *op) failure(err error) error {
+	if o.err == nil && !o.answered {
+		return err
+	}
+	return o.err
 }
 
 // part is what one RegionAction carries.

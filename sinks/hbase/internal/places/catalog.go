@@ -2,6 +2,7 @@ package places
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,8 @@ import (
 
 // Rows are the values of the catalog's table. An absent row has an empty value. Safe for concurrent use.
 type Rows interface {
-	// Read reads values, in the order of rows. They need not be of one moment.
+	// Read reads values, in the order of rows. They need not be of one moment. The error is sinks.KeyErrors, by row, if
+	// some were read.
 	Read(ctx context.Context, rows [][]byte) ([][]byte, error)
 	// Check replaces values of unlike rows, each in one step and durably. sinks.ErrConflict where a value is not Old;
 	// Old empty stands for an absent row too.
@@ -103,27 +105,31 @@ func (c *Catalog) setUnknown() {
 	c.state <- unknown
 }
 
-// oldRows returns the old rows of keys, nil where a key has none.
-func (c *Catalog) oldRows(ctx context.Context, keys [][]byte) ([][]byte, error) {
-	list := make([][]byte, len(keys))
+// oldRows returns the old rows of keys, nil where a key has none, and an error for each key that may have one: the regions
+// of old rows may be damaged.
+func (c *Catalog) oldRows(ctx context.Context, keys [][]byte) (list [][]byte, errs []error) {
+	list, errs = make([][]byte, len(keys)), make([]error, len(keys))
+	asked, has, err := false, false, error(nil)
 	for i, key := range keys {
 		old := oldRow(key)
 		if old == nil {
 			continue
 		}
-		has, err := c.hasOld(ctx)
-		if err != nil || !has {
-			return list, err
+		if !asked {
+			asked = true
+			has, err = c.hasOld(ctx)
 		}
-		list[i] = old
+		if errs[i] = err; has {
+			list[i] = old
+		}
 	}
-	return list, nil
+	return list, errs
 }
 
 // Get implements sinks.Catalog.
 func (c *Catalog) Get(ctx context.Context, key []byte) ([]byte, error) {
 	values, err := c.GetAll(ctx, [][]byte{key})
-	if err != nil {
+	if err := sinks.ByKey(err, 1)[0]; err != nil {
 		return nil, err
 	}
 	return values[0], nil
@@ -134,19 +140,21 @@ func (c *Catalog) GetAll(ctx context.Context, keys [][]byte) ([][]byte, error) {
 	if err := ctx.Err(); err != nil || len(keys) == 0 {
 		return nil, err
 	}
-	olds, err := c.oldRows(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
+	olds, unknown := c.oldRows(ctx, keys)
 	cells, err := c.look(ctx, keys, olds)
 	if err != nil {
 		return nil, err
 	}
-	values := make([][]byte, len(keys))
+	values, errs := make([][]byte, len(keys)), make(sinks.KeyErrors, len(keys))
+	failed := false
 	for i := range keys {
-		if values[i], err = cells[i].record(); err != nil {
-			return nil, err
+		if errs[i] = unknown[i]; errs[i] == nil {
+			values[i], errs[i] = cells[i].record()
 		}
+		failed = failed || errs[i] != nil
+	}
+	if failed {
+		return values, errs
 	}
 	return values, nil
 }
@@ -155,14 +163,27 @@ func (c *Catalog) GetAll(ctx context.Context, keys [][]byte) ([][]byte, error) {
 type cell struct {
 	key      []byte
 	now, old []byte
+	err      error // of either
 }
 
 // record returns the record of a key, or nil.
 func (x cell) record() ([]byte, error) {
+	if x.err != nil {
+		return nil, x.err
+	}
 	if len(x.now) > 0 {
 		return Record(Row(x.key), x.now)
 	}
 	return Record(x.key, x.old)
+}
+
+// read reads rows, with an error for each. The error is of the whole if no row was read.
+func (c *Catalog) read(ctx context.Context, rows [][]byte) (values [][]byte, errs []error, err error) {
+	values, err = c.rows.Read(ctx, rows)
+	if parts, is := err.(sinks.KeyErrors); is {
+		return values, parts, nil
+	}
+	return values, make([]error, len(rows)), err
 }
 
 // look reads the rows of keys. olds are their old rows, or nil.
@@ -176,7 +197,7 @@ func (c *Catalog) look(ctx context.Context, keys, olds [][]byte) ([]cell, error)
 			rows = append(rows, old)
 		}
 	}
-	values, err := c.rows.Read(ctx, rows)
+	values, errs, err := c.read(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -185,11 +206,12 @@ func (c *Catalog) look(ctx context.Context, keys, olds [][]byte) ([]cell, error)
 	var of []int
 	next := len(keys)
 	for i, key := range keys {
-		cells[i] = cell{key: key, now: values[i]}
+		cells[i] = cell{key: key, now: values[i], err: errs[i]}
 		if olds[i] == nil {
 			continue
 		}
-		if cells[i].old = values[next]; len(values[i]) == 0 && len(values[next]) == 0 {
+		cells[i].err = cmp.Or(errs[i], errs[next])
+		if cells[i].old = values[next]; cells[i].err == nil && len(values[i]) == 0 && len(values[next]) == 0 {
 			again, of = append(again, rows[i]), append(of, i)
 		}
 		next++
@@ -197,11 +219,11 @@ func (c *Catalog) look(ctx context.Context, keys, olds [][]byte) ([]cell, error)
 	if len(again) == 0 {
 		return cells, nil
 	}
-	if values, err = c.rows.Read(ctx, again); err != nil {
+	if values, errs, err = c.read(ctx, again); err != nil {
 		return nil, err
 	}
 	for j, i := range of {
-		cells[i].now = values[j]
+		cells[i].now, cells[i].err = values[j], errs[j]
 	}
 	return cells, nil
 }
@@ -244,9 +266,9 @@ func (c *Catalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
 		}
 		var unseen []*swapping // old rows may hold what should be absent
 		for _, s := range now {
-			olds, err := c.oldRows(ctx, [][]byte{s.Key})
-			if err != nil {
-				errs[s.at] = err
+			olds, unknown := c.oldRows(ctx, [][]byte{s.Key})
+			if unknown[0] != nil {
+				errs[s.at] = unknown[0]
 				continue
 			}
 			if s.old = olds[0]; s.old != nil && s.Old == nil {

@@ -2,6 +2,7 @@ package places
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -427,5 +428,43 @@ func TestListStops(t *testing.T) {
 	})
 	if err != enough || n != 5 {
 		t.Errorf("%d records: %v", n, err)
+	}
+}
+
+// halves cannot read rows of the region from m on.
+type halves struct{ *table }
+
+func (h halves) Read(ctx context.Context, rows [][]byte) ([][]byte, error) {
+	values, err := h.table.Read(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	errs := make(sinks.KeyErrors, len(rows))
+	for i, row := range rows {
+		if row[0] >= 'm' {
+			errs[i] = sinks.ErrCorrupt
+		}
+	}
+	return values, errs
+}
+
+// A region that cannot be read costs its own records alone.
+func TestHalfRead(t *testing.T) {
+	rows := newTable()
+	for _, key := range []string{"a1", "a2", "w1"} {
+		if err := New(rows).Swap(t.Context(), []byte(key), nil, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	values, err := New(halves{rows}).GetAll(t.Context(), [][]byte{[]byte("a1"), []byte("w1"), []byte("a2")})
+	errs := sinks.ByKey(err, 3)
+	if errs[0] != nil || errs[2] != nil || string(values[0]) != "a1" || string(values[2]) != "a2" {
+		t.Errorf("%q, %v", values, errs)
+	}
+	if !errors.Is(errs[1], sinks.ErrCorrupt) || values[1] != nil {
+		t.Errorf("%q, %v", values[1], errs[1])
+	}
+	if _, err := New(halves{rows}).Get(t.Context(), []byte("w1")); !errors.Is(err, sinks.ErrCorrupt) {
+		t.Error(err)
 	}
 }
