@@ -19,18 +19,22 @@ type stopping struct {
 	noted atomic.Int32
 }
 
-func (s *stopping) Swap(ctx context.Context, key, old, new []byte) error {
-	if key[0] == 'o' && s.noted.Add(1) == 3 {
+func (s *stopping) swap(ctx context.Context, ch sinks.Change) error {
+	if ch.Key[0] == 'o' && s.noted.Add(1) == 3 {
 		s.stop()
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.Catalog.Swap(ctx, key, old, new)
+	return sinktest.SwapOne(ctx, s.Catalog, ch)
+}
+
+func (s *stopping) Swap(ctx context.Context, key, old, new []byte) error {
+	return s.swap(ctx, sinks.Change{Key: key, Old: old, New: new})
 }
 
 func (s *stopping) SwapAll(ctx context.Context, changes []sinks.Change) []error {
-	return sinktest.SwapEach(ctx, s, changes)
+	return sinktest.SwapEach(changes, func(ch sinks.Change) error { return s.swap(ctx, ch) })
 }
 
 // A run that is asked to stop while it notes attempts leaves no object that looks as if a process had

@@ -229,15 +229,19 @@ func (f *failing) Begin(ctx context.Context) (sinks.Batch, error) {
 	return &failingBatch{b, f}, err
 }
 
-func (f *failing) Swap(ctx context.Context, key, old, new []byte) error {
+func (f *failing) swap(ctx context.Context, ch sinks.Change) error {
 	if f.swaps.Add(-1) < 0 {
 		return errPulled
 	}
-	return f.Catalog.Swap(ctx, key, old, new)
+	return sinktest.SwapOne(ctx, f.Catalog, ch)
+}
+
+func (f *failing) Swap(ctx context.Context, key, old, new []byte) error {
+	return f.swap(ctx, sinks.Change{Key: key, Old: old, New: new})
 }
 
 func (f *failing) SwapAll(ctx context.Context, changes []sinks.Change) []error {
-	return sinktest.SwapEach(ctx, f, changes)
+	return sinktest.SwapEach(changes, func(ch sinks.Change) error { return f.swap(ctx, ch) })
 }
 
 type failingBatch struct {

@@ -46,10 +46,10 @@ type flakyCatalog struct {
 	f *flaky
 }
 
-func (c flakyCatalog) Swap(ctx context.Context, key, old, new []byte) error {
+func (c flakyCatalog) swap(ctx context.Context, ch sinks.Change) error {
 	do, bad := c.f.fails()
 	if do {
-		if err := c.Catalog.Swap(ctx, key, old, new); err != nil {
+		if err := sinktest.SwapOne(ctx, c.Catalog, ch); err != nil {
 			return err
 		}
 	}
@@ -59,8 +59,12 @@ func (c flakyCatalog) Swap(ctx context.Context, key, old, new []byte) error {
 	return nil
 }
 
+func (c flakyCatalog) Swap(ctx context.Context, key, old, new []byte) error {
+	return c.swap(ctx, sinks.Change{Key: key, Old: old, New: new})
+}
+
 func (c flakyCatalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
-	return sinktest.SwapEach(ctx, c, changes)
+	return sinktest.SwapEach(changes, func(ch sinks.Change) error { return c.swap(ctx, ch) })
 }
 
 type flakyBlocks struct {

@@ -14,11 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/survey"
 	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
@@ -332,5 +335,39 @@ func (w *world) verify() string {
 	for _, p := range r.Problems {
 		w.t.Errorf("%s: %s", p.Where, p.Error)
 	}
+	if _, is := w.o.Store.Catalog.(sinks.Counter); is {
+		counted(w.t, w.cat)
+	}
 	return r.Digest
+}
+
+// counted fails unless the counters that a store keeps with its writes say what its records say.
+func counted(t *testing.T, c *catalog.Catalog) {
+	t.Helper()
+	brief, err := survey.Brief(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := survey.Take(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := func(s *survey.Survey) map[string]map[string]int {
+		m := map[string]map[string]int{}
+		for _, r := range s.Runs {
+			if len(r.Objects) > 0 {
+				m[r.Run] = r.Objects
+			}
+		}
+		return m
+	}
+	if d := cmp.Diff(runs(whole), runs(brief)); d != "" {
+		t.Errorf("runs by records and by counters: %s", d)
+	}
+	for _, s := range []*survey.Survey{brief, whole} {
+		s.Read, s.Taken, s.Took, s.Runs, s.Oldest = 0, time.Time{}, 0, nil, s.Oldest.Truncate(time.Second)
+	}
+	if d := cmp.Diff(whole, brief); d != "" {
+		t.Errorf("records and counters: %s", d)
+	}
 }

@@ -241,17 +241,21 @@ type watched struct {
 	seen map[string][][]byte // by key
 }
 
-func (c *watched) Swap(ctx context.Context, key, old, new []byte) error {
+func (c *watched) swap(ctx context.Context, ch sinks.Change) error {
 	c.mu.Lock()
-	if key[0] == 'a' && new != nil {
-		c.seen[string(key)] = append(c.seen[string(key)], new)
+	if ch.Key[0] == 'a' && ch.New != nil {
+		c.seen[string(ch.Key)] = append(c.seen[string(ch.Key)], ch.New)
 	}
 	c.mu.Unlock()
-	return c.Catalog.Swap(ctx, key, old, new)
+	return sinktest.SwapOne(ctx, c.Catalog, ch)
+}
+
+func (c *watched) Swap(ctx context.Context, key, old, new []byte) error {
+	return c.swap(ctx, sinks.Change{Key: key, Old: old, New: new})
 }
 
 func (c *watched) SwapAll(ctx context.Context, changes []sinks.Change) []error {
-	return sinktest.SwapEach(ctx, c, changes)
+	return sinktest.SwapEach(changes, func(ch sinks.Change) error { return c.swap(ctx, ch) })
 }
 
 // pieces cuts what an artifact's record has been into pieces of 16 bytes.

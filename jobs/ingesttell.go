@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
@@ -16,6 +15,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 const (
@@ -185,7 +185,7 @@ func tellRun(p *workspace.Workspace, r *report.Report, err error) error {
 	m.One("symlake_run_classes", "Classes of mappings published by the last ingest.", float64(r.Classes))
 	rejects := map[string]int{}
 	for _, x := range r.Rejected {
-		rejects[ledger.ReasonKind(x.Error)]++
+		rejects[catalog.ReasonKind(x.Error)]++
 	}
 	m.Set("symlake_run_rejected", "Objects and members that the last ingest newly rejected, by reason.", "reason", workspace.Floats(rejects))
 	m.One("symlake_run_conflicts", "Artifacts that the last ingest kept out, because another owner holds them.", float64(r.Conflicted))

@@ -67,7 +67,7 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 		return err
 	}
 	defer s.Close()
-	taken, err := survey.Take(p.Ctx, s.Catalog, nil)
+	taken, err := survey.Brief(p.Ctx, s.Catalog)
 	if err != nil {
 		return err
 	}

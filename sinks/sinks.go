@@ -108,8 +108,26 @@ type Batch interface {
 	Abort()
 }
 
-// Change is one compare-and-set of a catalog record. Old and New mean what they mean in Catalog.Swap.
-type Change struct{ Key, Old, New []byte }
+// Change is one compare-and-set of a catalog record. Old and New mean what they mean in Catalog.Swap. A store that is a
+// Counter adds Counts to its counters if the change happens, in the same step. Other stores leave Counts alone.
+type Change struct {
+	Key, Old, New []byte
+	Counts        []Count
+}
+
+// Count changes a counter by By. With Most, the counter becomes By unless it is above that.
+type Count struct {
+	Name string
+	By   int64
+	Most bool
+}
+
+// Counter is implemented by a Catalog that keeps counters beside its records, for the Counts of changes.
+type Counter interface {
+	// Counts returns the counters that are not 0, as of one moment. whole is false if the store held records before it
+	// counted: then the counters mean nothing.
+	Counts(ctx context.Context) (counts map[string]int64, whole bool, err error)
+}
 
 // Catalog holds small mutable records in key order, with compare-and-set on
 // one record. Safe for concurrent use, also from several processes.

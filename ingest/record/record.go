@@ -16,12 +16,11 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Superseded owns the progress entry of a load that was replaced or never published. gc drops its rows.
-const Superseded = "superseded"
-
-// Doomed owns the progress entry of a load while gc drops its rows. If its maker lives after all, it can
-// no longer publish the load.
-const Doomed = "gc"
+// Owners of entries: see [catalog.Superseded] and [catalog.Doomed].
+const (
+	Superseded = catalog.Superseded
+	Doomed     = catalog.Doomed
+)
 
 // ErrBusy says that other processes changed a record again and again.
 var ErrBusy = errors.New("the record keeps changing")
@@ -31,16 +30,6 @@ var ErrLost = errors.New("the load's entry is gone from its record")
 
 // LeaseTime is the time after which gc calls a load abandoned.
 const LeaseTime = 24 * time.Hour
-
-// Loading counts the loads of an artifact that are in progress. The other entries wait for gc.
-func Loading(r *catalog.Record) (n int) {
-	for _, p := range r.Progress {
-		if p.Owner != Superseded && p.Owner != Doomed {
-			n++
-		}
-	}
-	return n
-}
 
 // Published reports whether a record has rows to show.
 func Published(rec *catalog.Record) bool {

@@ -35,7 +35,7 @@ func TestProgress(t *testing.T) {
 	if Knows(r, sinks.Load{6}) || Knows(nil, sinks.Load{1}) {
 		t.Error("a record knows a load that it does not name")
 	}
-	if n := Loading(r); n != 1 {
+	if n := r.Loading(); n != 1 {
 		t.Errorf("%d loads are in progress, want the worker's alone", n)
 	}
 	if Entry(r, sinks.Load{3}, "worker") != 0 || Entry(r, sinks.Load{3}, "other") >= 0 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -81,7 +80,7 @@ func (l *runs) object(o *catalog.Object) {
 	r.touch(o.Last)
 	r.Objects[string(o.State)]++
 	if o.State == catalog.ObjectRejected {
-		r.Rejects[ledger.ReasonKind(o.Reason)]++
+		r.Rejects[catalog.ReasonKind(o.Reason)]++
 	}
 	r.Bytes += o.Size
 	r.Seconds += o.Seconds
@@ -98,6 +97,14 @@ func (l *runs) object(o *catalog.Object) {
 			since = o.Modified
 		}
 		l.lag(r, max(0, o.Last.Sub(since)))
+	}
+}
+
+// count counts the objects of a run in a state. last is when the run tried its last object.
+func (l *runs) count(run, state string, n int, last time.Time) {
+	if r := l.named(run, last); r != nil {
+		r.touch(last)
+		r.Objects[state] += n
 	}
 }
 

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/ledger"
-	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -88,7 +86,7 @@ func (t *taking) count() {
 
 func (t *taking) artifact(r *catalog.Record) error {
 	t.count()
-	loading := record.Loading(r)
+	loading := r.Loading()
 	t.Loading += loading
 	t.Obsolete += len(r.Progress) - loading
 	l := r.Published
@@ -120,14 +118,14 @@ func (t *taking) conflict(c *catalog.Conflict) error {
 func (t *taking) object(o *catalog.Object) error {
 	t.count()
 	t.Objects[string(o.State)]++
-	switch o.State {
-	case catalog.ObjectPending, catalog.ObjectLoading, catalog.ObjectPublished, catalog.ObjectFailed:
+	if o.InBacklog() {
 		t.Backlog++
 		if t.Oldest.IsZero() || o.First.Before(t.Oldest) {
 			t.Oldest = o.First
 		}
-	case catalog.ObjectRejected:
-		t.Rejects[ledger.ReasonKind(o.Reason)]++
+	}
+	if o.State == catalog.ObjectRejected {
+		t.Rejects[catalog.ReasonKind(o.Reason)]++
 	}
 	t.runs.object(o)
 	return nil

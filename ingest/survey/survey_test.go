@@ -112,3 +112,60 @@ func TestRunsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Counters say what a survey says, and cost no look at the records.
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	at := func(hours int) time.Time { return day.Add(time.Duration(hours) * time.Hour) }
+	objects := []*catalog.Object{
+		{URL: "a", State: catalog.ObjectLoading, Run: "one", First: at(2), Last: at(3)},
+		{URL: "b", State: catalog.ObjectFailed, Run: "one", First: at(1), Last: at(4)},
+		{URL: "c", State: catalog.ObjectRejected, Reason: "elf: x+0x12: corrupt input: cut", Run: "two", First: at(5), Last: at(6)},
+	}
+	for _, o := range objects {
+		enter(t, c, *o)
+	}
+	// An entry that Between read in part counts as a whole one.
+	err := c.Ledger.Between(t.Context(), "", "", "a", func(o *catalog.Object) error {
+		next := catalog.Object{URL: "a", State: catalog.ObjectLoaded, Run: "two", First: at(2), Last: at(7)}
+		return c.Ledger.Swap(t.Context(), o, &next)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := func(ranges uint64) *row.Loaded {
+		return &row.Loaded{Artifact: symbol.Artifact{ID: symbol.ID{1}, Kind: symbol.ELF}, Ranges: ranges, Rows: 2, Bytes: 9, Quality: symbol.Quality{Text: 100, Covered: 200}}
+	}
+	first := &catalog.Record{ID: symbol.ID{1}, State: catalog.Live, Progress: []catalog.Progress{{Owner: "me"}}}
+	second := &catalog.Record{ID: symbol.ID{1}, State: catalog.Live, Published: loaded(3)}
+	third := &catalog.Record{ID: symbol.ID{1}, State: catalog.Live, Published: loaded(5), Previous: loaded(3), Progress: []catalog.Progress{{Owner: catalog.Superseded}}}
+	for _, swap := range []catalog.Change[catalog.Record]{{New: first}, {Old: first, New: second}, {Old: second, New: third}, {New: &catalog.Record{ID: symbol.ID{2}, State: catalog.Live}}} {
+		if err := c.Artifacts.SwapAll(t.Context(), []catalog.Change[catalog.Record]{swap})[0]; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Artifacts.Swap(t.Context(), first, second); err == nil { // a conflict counts nothing
+		t.Fatal("swapped what is no longer there")
+	}
+	brief, err := Brief(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Take(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if brief.Read != 0 {
+		t.Errorf("%d records were read", brief.Read)
+	}
+	if brief.Artifacts != 1 || brief.Ranges != 5 || brief.Obsolete != 1 || brief.Quality.Covered != 100 || brief.Backlog != 1 || !brief.Oldest.Equal(at(1)) {
+		t.Errorf("%+v", brief)
+	}
+	if len(brief.Runs) != 2 || brief.Runs[0].Run != "two" || !brief.Runs[0].Last.Equal(at(7)) || brief.Runs[0].Objects["loaded"] != 1 || brief.Runs[1].Objects["loading"] != 0 {
+		t.Errorf("%+v", brief.Runs[0])
+	}
+	if !maps.Equal(brief.Objects, whole.Objects) || !maps.Equal(brief.Rejects, whole.Rejects) || !maps.Equal(brief.Kinds, whole.Kinds) {
+		t.Errorf("%+v, want %+v", brief, whole)
+	}
+}

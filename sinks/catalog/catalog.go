@@ -35,6 +35,7 @@ type Catalog struct {
 	Demand      Demand      // the names and artifacts that look-ups asked for
 	Audit       Audit       // the chain of events
 	Keys        Keys        // the records that need an older store key
+	Counters    Counters    // sums over artifacts and objects
 }
 
 // New returns the catalog of the store that ring's keys came from.
@@ -53,5 +54,6 @@ func New(store sinks.Catalog, ring *row.Keyring) *Catalog {
 		Demand:      Demand{r},
 		Audit:       Audit{r},
 		Keys:        Keys{r},
+		Counters:    Counters{r},
 	}
 }

@@ -190,15 +190,19 @@ type dying struct {
 
 var errDead = errors.New("dead")
 
-func (d *dying) Swap(ctx context.Context, key, old, new []byte) error {
+func (d *dying) swap(ctx context.Context, ch sinks.Change) error {
 	if d.left--; d.left < 0 {
 		return errDead
 	}
-	return d.Catalog.Swap(ctx, key, old, new)
+	return sinktest.SwapOne(ctx, d.Catalog, ch)
+}
+
+func (d *dying) Swap(ctx context.Context, key, old, new []byte) error {
+	return d.swap(ctx, sinks.Change{Key: key, Old: old, New: new})
 }
 
 func (d *dying) SwapAll(ctx context.Context, changes []sinks.Change) []error {
-	return sinktest.SwapEach(ctx, d, changes)
+	return sinktest.SwapEach(changes, func(ch sinks.Change) error { return d.swap(ctx, ch) })
 }
 
 // A writer that dies at any write loses no event that it had committed, and leaves a chain that goes on.

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/compact"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -59,6 +62,40 @@ type Object struct {
 
 	stored
 	rest []byte // its plain text, where that was not read whole
+}
+
+// The counters of objects. Each has a text behind it.
+const (
+	CountObjects = "objects/" // a state
+	CountBacklog = "backlog/" // the second since 1970 in which an object that is not done was seen first
+	CountRejects = "rejects/" // the kind of a reason
+	CountRun     = "run/"     // a state, a slash, and the run that touched the object last
+	CountLast    = "last/"    // a run: the nanosecond since 1970 of its last object
+)
+
+// InBacklog reports whether an object is listed and not done.
+func (o *Object) InBacklog() bool {
+	switch o.State {
+	case ObjectPending, ObjectLoading, ObjectPublished, ObjectFailed:
+		return true
+	}
+	return false
+}
+
+func (o *Object) counts(add func(sinks.Count)) error {
+	if err := o.Whole(); err != nil {
+		return err
+	}
+	add(sinks.Count{Name: CountObjects + string(o.State), By: 1})
+	if o.InBacklog() {
+		add(sinks.Count{Name: CountBacklog + strconv.FormatInt(o.First.Unix(), 10), By: 1})
+	}
+	if o.State == ObjectRejected {
+		add(sinks.Count{Name: CountRejects + ReasonKind(o.Reason), By: 1})
+	}
+	add(sinks.Count{Name: CountRun + string(o.State) + "/" + o.Run, By: 1})
+	add(sinks.Count{Name: CountLast + o.Run, By: o.Last.UnixNano(), Most: true})
+	return nil
 }
 
 // ObjectArtifact is what became of one artifact of an object.
@@ -369,3 +406,24 @@ func (a *ObjectArtifact) read(r *compact.Reader) {
 		a.Error = r.Text()
 	}
 }
+
+// ReasonKind returns what a reason has in common with others of its kind: "elf: corrupt input" of a
+// parser's error, else the text before the second colon, without numbers. So counts by reason stay few.
+func ReasonKind(reason string) string {
+	if m := parserError().FindStringSubmatch(reason); m != nil {
+		return m[1] + ": " + m[2]
+	}
+	parts := strings.SplitN(reason, ": ", 3)
+	if len(parts) > 2 {
+		parts = parts[:2]
+	}
+	return anyNumber().ReplaceAllString(strings.Join(parts, ": "), "N")
+}
+
+// The expressions are compiled when the first reason is asked for.
+var (
+	parserError = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z0-9]+): \S+\+0x[0-9a-f]+: ([^:]+)`)
+	})
+	anyNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(0x)?[0-9][0-9a-fA-F]*`) })
+)

@@ -46,6 +46,67 @@ func (r *Record) HasName(kind symbol.NameKind, text string) bool {
 	return slices.ContainsFunc(r.Names, func(n symbol.Name) bool { return n.Kind == kind && strings.EqualFold(n.Text, text) })
 }
 
+// Owners of the entries of loads that are not under way any more: gc removes both.
+const (
+	Superseded = "superseded" // it was replaced, or never published
+	Doomed     = "gc"         // gc drops its rows. If its maker lives after all, it can no longer publish the load
+)
+
+// The counters of artifacts' records. CountKind has the kind of the published load behind it.
+const (
+	CountArtifacts = "artifacts" // with a published load
+	CountKind      = "kind/"
+	CountLoading   = "loading"  // loads in progress
+	CountObsolete  = "obsolete" // loads for gc
+	CountPrevious  = "previous" // previous loads
+	CountEmpty     = "empty"    // records that hold nothing
+	CountRanges    = "ranges"   // of published loads, like the rest
+	CountRows      = "rows"
+	CountBytes     = "bytes"
+	CountText      = "text" // bytes of code
+	CountCovered   = "covered"
+	CountLines     = "lines"
+	CountInlined   = "inlined"
+)
+
+// Loading counts the loads that are in progress. The other entries wait for gc.
+func (r *Record) Loading() (n int) {
+	for _, p := range r.Progress {
+		if p.Owner != Superseded && p.Owner != Doomed {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *Record) counts(add func(sinks.Count)) error {
+	loading := r.Loading()
+	add(sinks.Count{Name: CountLoading, By: int64(loading)})
+	add(sinks.Count{Name: CountObsolete, By: int64(len(r.Progress) - loading)})
+	if r.Previous != nil {
+		add(sinks.Count{Name: CountPrevious, By: 1})
+	}
+	l := r.Published
+	if l == nil {
+		if len(r.Progress) == 0 {
+			add(sinks.Count{Name: CountEmpty, By: 1})
+		}
+		return nil
+	}
+	add(sinks.Count{Name: CountArtifacts, By: 1})
+	add(sinks.Count{Name: CountKind + string(l.Artifact.Kind), By: 1})
+	add(sinks.Count{Name: CountRanges, By: int64(l.Ranges)})
+	add(sinks.Count{Name: CountRows, By: int64(l.Rows)})
+	add(sinks.Count{Name: CountBytes, By: int64(l.Bytes)})
+	if q := &l.Quality; q.Text > 0 {
+		add(sinks.Count{Name: CountText, By: int64(q.Text)})
+		add(sinks.Count{Name: CountCovered, By: int64(min(q.Covered, q.Text))})
+		add(sinks.Count{Name: CountLines, By: int64(min(q.WithLine, q.Text))})
+		add(sinks.Count{Name: CountInlined, By: int64(min(q.WithInline, q.Text))})
+	}
+	return nil
+}
+
 // Progress is a load under way. Any process may remove it once its lease is over.
 type Progress struct {
 	Load  sinks.Load

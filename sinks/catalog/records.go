@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/compact"
@@ -154,18 +155,78 @@ func swap[T any, P interface {
 		if was = *old.bytes(); was == nil {
 			return errors.New("the old one was never read")
 		}
-		if new == nil {
-			return r.store.Swap(ctx, key(old), was, nil)
-		}
-		if !bytes.Equal(key(old), key(new)) {
+		if new != nil && !bytes.Equal(key(old), key(new)) {
 			return fmt.Errorf("the new one has key %x", key(new))
 		}
 	}
-	value, err := r.replace(ctx, key(new), was, form)
-	if err == nil {
-		*new.bytes() = value
+	ch := sinks.Change{Key: key(cmp.Or(old, new)), Old: was}
+	var err error
+	if ch.Counts, err = countsOf(old, new); err != nil {
+		return err
 	}
-	return err
+	if new != nil {
+		plain, err := plainOf(form)
+		if err != nil {
+			return err
+		}
+		ch.New = r.ring.SealRecord(ch.Key, plain)
+	}
+	if err := r.store.SwapAll(ctx, []sinks.Change{ch})[0]; err != nil {
+		return err
+	}
+	if new != nil {
+		*new.bytes() = ch.New
+	}
+	return nil
+}
+
+// counted is a record that counters of the store sum up.
+type counted interface {
+	// counts calls add for each counter that the record adds to. The error is of a record that was not read whole.
+	counts(add func(sinks.Count)) error
+}
+
+// countsOf returns what replacing old by new does to the counters; nothing if records of their kind are not counted.
+func countsOf[T any](old, new *T) ([]sinks.Count, error) {
+	if _, is := any(new).(counted); !is {
+		return nil, nil
+	}
+	var list []sinks.Count
+	sum := func(x *T, by int64) error {
+		if x == nil {
+			return nil
+		}
+		return any(x).(counted).counts(func(c sinks.Count) {
+			if c.By *= by; c.Most && by < 0 {
+				return
+			}
+			if at := slices.IndexFunc(list, func(o sinks.Count) bool { return o.Name == c.Name && !c.Most }); at >= 0 {
+				list[at].By += c.By
+				return
+			}
+			list = append(list, c)
+		})
+	}
+	if err := errors.Join(sum(new, 1), sum(old, -1)); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(c sinks.Count) bool { return c.By == 0 }), nil
+}
+
+// Counters are the store's counters, for the records of artifacts and of the ledger.
+type Counters struct{ records }
+
+// Read returns the counters that are not 0. whole is false if the store does not count, or held records before it did.
+func (c Counters) Read(ctx context.Context) (counts map[string]int64, whole bool, err error) {
+	counter, is := c.store.(sinks.Counter)
+	if !is {
+		return nil, false, nil
+	}
+	counts, whole, err = counter.Counts(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the store's counters: %w", err)
+	}
+	return counts, whole, nil
 }
 
 // Change replaces Old by New, as the Swap of their part does.
@@ -203,6 +264,11 @@ func swapAll[T any, P interface {
 				continue
 			}
 			ch.New = r.ring.SealRecord(ch.Key, plain)
+		}
+		var err error
+		if ch.Counts, err = countsOf(c.Old, c.New); err != nil {
+			errs[i] = fmt.Errorf("swap %s: %w", name(of), err)
+			continue
 		}
 		changes, at = append(changes, ch), append(at, i)
 	}

@@ -101,12 +101,16 @@ func (c catalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
 		return errs
 	}
 	err := c.db.apply(ctx, func(w *writer) (verdict, err error) {
+		var sums tally
 		for i, ch := range changes {
 			if errs[i], err = w.swap(ch); err != nil {
 				return nil, err
 			}
+			if errs[i] == nil {
+				sums.add(ch.Counts)
+			}
 		}
-		return nil, nil
+		return nil, w.count(&sums)
 	})
 	for i, ch := range changes {
 		if err != nil { // the transaction was taken back

@@ -49,6 +49,9 @@ func createTables(path string, settings ...string) error {
 		"CREATE TABLE IF NOT EXISTS catalog(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 		"CREATE TABLE IF NOT EXISTS files(prefix BLOB PRIMARY KEY, file TEXT NOT NULL) WITHOUT ROWID",
 		"CREATE INDEX IF NOT EXISTS files_by_file ON files(file)",
+		"CREATE TABLE IF NOT EXISTS counters(name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID",
+		// Counters that began after the first record mean nothing.
+		"INSERT INTO counters SELECT '"+wholeCounter+"', 1 WHERE NOT EXISTS(SELECT 1 FROM catalog) ON CONFLICT DO NOTHING",
 		"COMMIT",
 		"PRAGMA journal_mode = WAL", // stays with the file
 	) {

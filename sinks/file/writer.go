@@ -9,7 +9,10 @@ type change struct {
 }
 
 // writer is the one connection that writes.
-type writer struct{ *conn }
+type writer struct {
+	*conn
+	counts bool // the database has counters, and they are whole
+}
 
 func (w *writer) transaction(group []*change) error {
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
@@ -44,5 +47,10 @@ func openWriter(path string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{c}, nil
+	w := &writer{conn: c}
+	if w.counts, err = c.isCounted(); err != nil {
+		c.close()
+		return nil, err
+	}
+	return w, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -12,8 +13,9 @@ import (
 
 // catalog is one sorted slice: small, and List needs the order.
 type catalog struct {
-	mu   sync.RWMutex
-	rows []sinks.Row
+	mu     sync.RWMutex
+	rows   []sinks.Row
+	counts map[string]int64
 }
 
 func (c *catalog) find(key []byte) (int, bool) {
@@ -59,8 +61,32 @@ func (c *catalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
 		if errs[i] = ctx.Err(); errs[i] == nil {
 			errs[i] = c.swap(ch.Key, ch.Old, ch.New)
 		}
+		if errs[i] == nil {
+			c.count(ch.Counts)
+		}
 	}
 	return errs
+}
+
+// count changes counters. mu is held.
+func (c *catalog) count(list []sinks.Count) {
+	if c.counts == nil {
+		c.counts = make(map[string]int64)
+	}
+	for _, x := range list {
+		if x.Most {
+			c.counts[x.Name] = max(c.counts[x.Name], x.By)
+		} else if c.counts[x.Name] += x.By; c.counts[x.Name] == 0 {
+			delete(c.counts, x.Name)
+		}
+	}
+}
+
+// Counts implements sinks.Counter.
+func (c *catalog) Counts(ctx context.Context) (map[string]int64, bool, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return maps.Clone(c.counts), true, ctx.Err()
 }
 
 // swap carries out one change. mu is held.

@@ -18,11 +18,16 @@ func GetEach(ctx context.Context, c sinks.Catalog, keys [][]byte) ([][]byte, err
 	return values, nil
 }
 
-// SwapEach is SwapAll for a test's catalog that changes what Swap does. The changes happen in their order.
-func SwapEach(ctx context.Context, c sinks.Catalog, changes []sinks.Change) []error {
+// SwapEach is SwapAll for a test's catalog that makes each change by swap. The changes happen in their order.
+func SwapEach(changes []sinks.Change, swap func(sinks.Change) error) []error {
 	errs := make([]error, len(changes))
 	for i, ch := range changes {
-		errs[i] = c.Swap(ctx, ch.Key, ch.Old, ch.New)
+		errs[i] = swap(ch)
 	}
 	return errs
+}
+
+// SwapOne makes a change with all that it carries.
+func SwapOne(ctx context.Context, c sinks.Catalog, ch sinks.Change) error {
+	return c.SwapAll(ctx, []sinks.Change{ch})[0]
 }

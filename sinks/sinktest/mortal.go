@@ -98,7 +98,7 @@ func (c mortalCatalog) GetAll(ctx context.Context, keys [][]byte) ([][]byte, err
 
 // SwapAll makes each change a write of its own: the process may die between two of them.
 func (c mortalCatalog) SwapAll(ctx context.Context, changes []sinks.Change) []error {
-	return SwapEach(ctx, c, changes)
+	return SwapEach(changes, func(ch sinks.Change) error { return c.m.write(func() error { return SwapOne(ctx, c.Catalog, ch) }) })
 }
 
 func (c mortalCatalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
