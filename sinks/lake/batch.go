@@ -106,6 +106,11 @@ func (b *batch) begin(t *pqfile.Table) error {
 	if err := b.rest(o); err != nil {
 		return err
 	}
+	if o.sorted && o.g.Worth() {
+		if err := b.flush(o); err != nil {
+			return err
+		}
+	}
 	c.out = o
 	o.load(c.id, c.load, nil)
 	return nil
@@ -127,16 +132,20 @@ func (b *batch) rest(o *output) error {
 	}
 	for _, other := range b.outputs {
 		if other != o {
-			flush := other.flush
-			if w := b.rows[other]; w != nil {
-				flush = w.flush
-			}
-			if err := flush(); err != nil {
+			if err := b.flush(other); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// flush writes the row group of a file out.
+func (b *batch) flush(o *output) error {
+	if w := b.rows[o]; w != nil {
+		return w.flush()
+	}
+	return o.flush()
 }
 
 // output returns the batch's file of a table and partition, and opens it if it has none.

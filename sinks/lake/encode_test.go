@@ -95,7 +95,7 @@ func TestEncode(t *testing.T) {
 func checkIndex(t *testing.T, f *pq.File) {
 	t.Helper()
 	for i, g := range f.RowGroups() {
-		for _, at := range []int{atArtifact, atStart, atEnd, atLine} {
+		for _, at := range []int{atArtifact, atLoad, atStart, atEnd} {
 			c := g.ColumnChunks()[at]
 			index, err := c.ColumnIndex()
 			if err != nil {

@@ -29,6 +29,7 @@ type output struct {
 	enc    *pqfile.Writer
 	pager  *pqfile.Pager
 	later  later
+	sorted bool
 	g      *pqfile.RowGroup      // being filled
 	made   int                   // row groups: one more while the other is written
 	groups chan *pqfile.RowGroup // written
@@ -42,9 +43,10 @@ type output struct {
 // rows ascend as the table says.
 func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile, salt string, sorted bool) (*output, error) {
 	o := &output{l: l, folder: folder, g: pqfile.NewRowGroup(t), made: 1, later: later{start: l.o.Go}, groups: make(chan *pqfile.RowGroup, 2), slices: make(chan *pqfile.Slice, 3), name: hmac.New(sha256.New, l.o.Keys.Names)}
-	o.Table = t.Name
+	o.Table, o.sorted = t.Name, sorted
 	if sorted {
-		o.g.Limit, o.pager = pqfile.SortedBytes, pqfile.NewPager()
+		o.g.Sorted()
+		o.pager = pqfile.NewPager()
 	} else { // an ingest waits for the file, and a compaction writes it again
 		o.pager = pqfile.NewSwiftPager()
 	}

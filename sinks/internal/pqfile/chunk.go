@@ -19,25 +19,20 @@ type page struct {
 	low, high []byte
 }
 
-// ordered reports whether the bounds of a column help to find rows. They do for numbers outside lists, and for the texts
-// that order the rows.
+// ordered reports whether the bounds of a column help to find rows. They do for positions and times, and for the texts that
+// order the rows. Lines and counts lie between the same bounds nearly everywhere, and would make footers longer.
 func ordered(l leaf) bool {
-	return !l.list && (l.kind == Integer || l.kind == Long || l.kind == Moment || l.kind == Text && (l.path[0] == "artifact" || l.path[0] == "load"))
+	return !l.list && (l.kind == Long || l.kind == Moment || l.kind == Text && (l.path[0] == "artifact" || l.path[0] == "load"))
 }
-
-func number32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
 func number64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
-// compare compares bounds.
+// compare compares bounds of texts, positions or times.
 func compare(k kind, a, b []byte) int {
-	switch k {
-	case Integer:
-		return cmp.Compare(int32(number32(a)), int32(number32(b)))
-	case Long, Moment:
-		return cmp.Compare(int64(number64(a)), int64(number64(b)))
+	if k == Text {
+		return bytes.Compare(a, b)
 	}
-	return bytes.Compare(a, b)
+	return cmp.Compare(int64(number64(a)), int64(number64(b)))
 }
 
 // page is a dictionary's page, PLAIN: each text behind its length.

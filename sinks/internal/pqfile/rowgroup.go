@@ -5,9 +5,13 @@ const (
 	groupRows = 500_000
 	// groupBytes ends a row group earlier if its rows have long chains or long names.
 	groupBytes = 7 << 20
-	// SortedBytes takes the place of groupBytes in a file of ordered rows, which is read for long: engines read every footer
-	// and dictionary once a query.
-	SortedBytes = 24 << 20
+	// sortedBytes and sortedRows take the place of groupBytes and groupRows in a file of ordered rows, which is read for long.
+	// Engines read whole columns of a row group for one place, and the footer of each row group: 80,000 rows of ceph-osd are
+	// least together. Files are 5 % larger than with groups of three times the size.
+	sortedBytes = 10 << 20
+	sortedRows  = 90_000
+	// worthPart is the part of its bounds, 1/worthPart, that a row group has at least where it ends before the next artifact.
+	worthPart = 4
 	// A slice ends at so many rows, or once its lists have so many values.
 	sliceRows   = 16 << 10
 	sliceValues = 64 << 10
@@ -103,7 +107,8 @@ func (s *Slice) Reset() {
 type RowGroup struct {
 	table  *Table
 	leaves []leaf
-	Limit  int // of bytes
+	limit  int // of bytes
+	most   int // rows
 	Rows   int
 	Open   *Slice
 	texts  map[string]*Texts // by the last part of a column's name
@@ -114,7 +119,7 @@ type RowGroup struct {
 
 // NewRowGroup returns an empty row group of t.
 func NewRowGroup(t *Table) *RowGroup {
-	g := &RowGroup{table: t, Limit: groupBytes, leaves: t.leaves(), texts: map[string]*Texts{}}
+	g := &RowGroup{table: t, limit: groupBytes, most: groupRows, leaves: t.leaves(), texts: map[string]*Texts{}}
 	g.Dicts, g.chunks = make([]Dictionary, len(g.leaves)), make([]chunk, len(g.leaves))
 	for i, l := range g.leaves {
 		if l.kind == Text {
@@ -132,7 +137,7 @@ func NewRowGroup(t *Table) *RowGroup {
 // Another makes an empty group with room for as much as g has, but for its open slice.
 func (g *RowGroup) Another() *RowGroup {
 	n := NewRowGroup(g.table)
-	n.Limit = g.Limit
+	n.limit, n.most = g.limit, g.most
 	for name, t := range g.texts {
 		n.texts[name] = t.another()
 	}
@@ -171,8 +176,15 @@ func (g *RowGroup) Bytes() int {
 	return n
 }
 
+// Sorted says that the file holds ordered rows: the bounds of its groups are those for readers.
+func (g *RowGroup) Sorted() { g.limit, g.most = sortedBytes, sortedRows }
+
 // Full reports whether the group has as many rows or bytes as it may.
-func (g *RowGroup) Full() bool { return g.Rows >= groupRows || g.Bytes() >= g.Limit }
+func (g *RowGroup) Full() bool { return g.Rows >= g.most || g.Bytes() >= g.limit }
+
+// Worth reports whether the group is large enough to end before the rows of another artifact, so that readers of that one
+// pass over it.
+func (g *RowGroup) Worth() bool { return g.Rows >= g.most/worthPart || g.Bytes() >= g.limit/worthPart }
 
 // Take gives the open slice to be encoded and opens another one. What encodes it needs no text: more of them may
 // come meanwhile.

@@ -30,7 +30,7 @@ func writeWords(t *testing.T, key *FileKey, texts ...string) []byte {
 		g := NewRowGroup(words())
 		d := &g.Dicts[0]
 		g.Open.Columns[0].Ints = append(g.Open.Columns[0].Ints, d.Add(d.Texts.Add(s)))
-		g.Open.Columns[1].Ints = append(g.Open.Columns[1].Ints, int32(i))
+		g.Open.Columns[1].Ints = append(g.Open.Columns[1].Ints, int32(i+1)) // four bytes 0 would be a shorter page
 		g.Open.Rows, g.Rows = 1, 1
 		if err := p.Add(g, g.Take(g.Open.Another())); err != nil {
 			t.Fatal(err)

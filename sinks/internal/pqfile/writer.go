@@ -208,6 +208,9 @@ func (x *Writer) column(g *writing, i int, l leaf, c *chunk, d *Dictionary) erro
 		}
 		row += p.rows
 	}
+	if l.list || l.kind != Text {
+		m.EncodingStats = nil // readers use them to look for a value in its dictionary
+	}
 	x.endChunk(g, i)
 	return nil
 }
