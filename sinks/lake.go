@@ -36,11 +36,26 @@ type Lake interface {
 	Begin(ctx context.Context) (LakeBatch, error)
 	// Drop stops naming artifacts. Their rows go with the next compaction.
 	Drop(ctx context.Context, ids []symbol.ID) error
-	// Keys counts the files that count by the version of the master key that they need. Whoever still reads others has it already.
+	// Keys counts the files that count, and those of the log, by the version of the master key that they need. Whoever still reads others has it already.
 	Keys(ctx context.Context) (map[uint32]int, error)
 	// Compact rewrites small files, and files with rows of no more use, from the
 	// rows of o.Export. It deletes files without a name since o.Grace.
 	Compact(ctx context.Context, o LakeCompact) (*LakeCompacted, error)
+}
+
+// LakeHead is the end of a lake's log, as a store remembers it: a log cannot tell that its last entries are gone.
+type LakeHead struct {
+	Lake   string // id of the lake
+	Number uint64 // of the last entry; 0: the store has seen none
+	MAC    string // of that entry
+}
+
+// LakeHeads remembers the end of the log of each lake.
+type LakeHeads interface {
+	// LakeHead returns the end of a lake's log; the zero LakeHead: the store has seen none.
+	LakeHead(ctx context.Context, lake string) (LakeHead, error)
+	// AdvanceLakeHead notes an end, unless the store has seen a later one.
+	AdvanceLakeHead(ctx context.Context, h LakeHead) error
 }
 
 // LakeMark is what the lake names of an artifact: a load, and in which revision
@@ -91,6 +106,9 @@ type LakeLoad struct {
 	ETag     string
 	Size     int64
 	At       time.Time
+	// Fresh says that the batch wrote the rows of the load, and that the load was published after the batch began: the
+	// lake cannot have named it before.
+	Fresh bool `json:"-"`
 }
 
 // Revision is the hash of all that the lake tells of the load besides its rows.
@@ -136,7 +154,7 @@ type LakeCompacted struct {
 	Rewritten int   // files read, in effect
 	Written   int   // files in their place
 	Dropped   int   // artifacts that left the lake
-	Deleted   int   // files that no manifest named any more
+	Deleted   int   // files that the log named no more, and old entries of the log
 	Unnamed   int   // files without a name, younger than the grace: being written, or left by a dead process
 	Before    int64 // bytes of the files named, before and after
 	After     int64

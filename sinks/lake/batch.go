@@ -12,13 +12,14 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
+	"github.com/symlake/symlake/sinks/lake/journal"
 )
 
 // batch implements sinks.LakeBatch: a file a table and partition.
 type batch struct {
 	l       *Lake
 	profile string
-	salt    string
+	began   journal.Tail
 	sorted  bool  // loads come ordered by artifact
 	target  int64 // bytes after which a file gets no further load; 0: none
 	outputs []*output
@@ -111,8 +112,8 @@ func (b *batch) begin(t *pqfile.Table) error {
 			return err
 		}
 	}
-	c.out = o
-	o.load(c.id, c.load, nil)
+	c.out, c.first = o, o.rows()
+	o.Loads++
 	return nil
 }
 
@@ -157,7 +158,7 @@ func (b *batch) output(t *pqfile.Table, k symbol.Kind, l sinks.Load) (*output, e
 		}
 	}
 	sorted := b.sorted || t.Name == artifactsTable || t.Name == namesTable
-	o, err := b.l.open(context.Background(), t, folder, b.profile, b.salt, sorted)
+	o, err := b.l.open(context.Background(), t, folder, b.profile, sorted)
 	if err != nil {
 		return nil, err
 	}
@@ -188,9 +189,9 @@ func (b *batch) Commit(ctx context.Context, loads []*sinks.LakeLoad) (done sinks
 
 // edit is the part of a change that only a compaction makes.
 type edit struct {
-	// expected is the table live when the compaction began. The compaction leaves rows that changed since then.
-	expected map[symbol.ID]liveRow
-	last     func(*next) error
+	// expected is what the lake named when the compaction began. The compaction leaves rows that changed since then.
+	expected map[symbol.ID]journal.Naming
+	last     func(*journal.State, *journal.Entry) error
 }
 
 // finish gives all files their places.
@@ -211,7 +212,7 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 	slices.SortFunc(loads, func(x, y *sinks.LakeLoad) int {
 		return cmp.Or(bytes.Compare(x.Artifact.ID[:], y.Artifact.ID[:]), bytes.Compare(x.Load[:], y.Load[:]))
 	})
-	rows := map[loadKey]liveRow{}
+	rows := map[loadKey]journal.Live{}
 	if err := b.tell(loads, rows); err != nil {
 		return err
 	}
@@ -221,74 +222,81 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 	if len(loads) == 0 && edit == nil {
 		return nil
 	}
-	return b.l.change(ctx, func(s *state) (*next, error) {
-		n := b.l.following(s)
-		if edit == nil && n.Profile != b.profile {
-			return nil, fmt.Errorf("%w: it became %s", sinks.ErrLakeProfile, n.Profile)
+	since := &b.began
+	if edit != nil || slices.ContainsFunc(loads, func(x *sinks.LakeLoad) bool { return !x.Fresh }) {
+		since = nil
+	}
+	return b.l.change(ctx, b.profile, since, func(v seen) (*journal.Entry, error) {
+		now := b.l.profile()
+		if edit == nil && now != "" && now != b.profile {
+			return nil, fmt.Errorf("%w: it became %s", sinks.ErrLakeProfile, now)
 		}
-		n.Profile = b.profile
+		e := &journal.Entry{Made: b.l.o.Now().UTC(), Profile: b.profile}
 		for _, x := range loads {
-			key := loadKey{x.Artifact.ID, x.Load}
-			r := rows[key]
-			r.load, r.revision = x.Load, x.Revision()
-			moved, err := b.place(ctx, s, n, x, edit, &r)
+			n, err := b.place(ctx, v, x, edit, rows[loadKey{x.Artifact.ID, x.Load}])
 			if err != nil {
 				return nil, err
 			}
-			if moved {
-				continue
+			if n != nil {
+				e.Live = append(e.Live, journal.Named{Artifact: x.Artifact.ID, Live: *n})
 			}
-			n.live[key.id] = r
 		}
 		for _, o := range b.outputs {
-			if o.Rows > 0 && n.find(o.Path) == nil {
-				n.Files = append(n.Files, o.entry)
+			if o.Rows > 0 {
+				e.Files = append(e.Files, o.File)
 			}
 		}
 		if edit != nil {
-			return n, edit.last(n)
+			return e, edit.last(v.state, e)
 		}
-		return n, nil
+		return e, nil
 	})
 }
 
-// place finds the file that holds the rows of x, and puts it into r. moved says that another writer changed the artifact
-// during a compaction: n has its row already.
-func (b *batch) place(ctx context.Context, s *state, n *next, x *sinks.LakeLoad, edit *edit, r *liveRow) (moved bool, err error) {
+// place completes what the lake is to name of x with the place of its rows. nil: another writer changed the artifact during a
+// compaction, and the lake names what is right.
+func (b *batch) place(ctx context.Context, v seen, x *sinks.LakeLoad, edit *edit, n journal.Live) (*journal.Live, error) {
 	key := loadKey{x.Artifact.ID, x.Load}
-	w, was := b.written[key], s.live[key.id]
-	switch {
-	case edit != nil && was != edit.expected[key.id]:
-		switch {
-		case w == nil || w.rows == 0 || was.load != x.Load || was.file == w.out.Path:
-		case was.file == edit.expected[key.id].file: // its facts alone are new
-			was.file = w.out.Path
-			n.live[key.id] = was
-		default:
-			return false, fmt.Errorf("load %x of %s: %w", x.Load, key.id, errRowsMoved)
-		}
-		return true, nil
-	case edit == nil && w != nil && w.rows > 0 && was.load == x.Load && was.file != "" && was.file != w.out.Path && n.find(was.file) != nil:
-		// Another writer has put its rows there meanwhile: twice would be wrong.
-		return false, fmt.Errorf("load %x of %s: %w", x.Load, key.id, sinks.ErrConflict)
-	case w != nil && w.rows > 0:
-		r.file = w.out.Path
-	case w == nil && was.load == x.Load:
-		r.file = was.file
-	case w == nil: // published again after another load: the lake has its rows already
-		if r.file, err = b.l.holder(ctx, s.manifest, &x.Artifact, x.Load); err != nil {
-			return false, err
-		}
-		if r.file == "" {
-			return false, fmt.Errorf("load %x of %s: the lake has no rows of it: %w", x.Load, key.id, sinks.ErrConflict)
+	n.Load, n.Revision = x.Load, x.Revision()
+	w, was := b.written[key], v.Live[key.id].Live
+	var span journal.Span
+	if w != nil && w.rows > 0 {
+		span = journal.Span{File: w.out.Path, First: w.first, Rows: w.rows}
+	}
+	if edit != nil {
+		if expected := edit.expected[key.id].Live; was != expected {
+			switch {
+			case span.File == "" || was.Load != x.Load || was.Rows == span:
+				return nil, nil
+			case was.Rows == expected.Rows: // its facts alone are new
+				was.Rows = span
+				return &was, nil
+			}
+			return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, errRowsMoved)
 		}
 	}
-	return false, nil
+	switch _, counts := v.Find(was.Rows.File); {
+	case edit == nil && span.File != "" && was.Load == x.Load && was.Rows.File != "" && was.Rows.File != span.File && counts:
+		// Another writer has put its rows there meanwhile: twice would be wrong.
+		return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, sinks.ErrConflict)
+	case span.File != "":
+		n.Rows = span
+	case w == nil && was.Load == x.Load:
+		n.Rows = was.Rows
+	case w == nil: // published again after another load: the lake has its rows already
+		var err error
+		if n.Rows, err = b.l.holder(ctx, v.Changes, &x.Artifact, x.Load); err != nil {
+			return nil, err
+		}
+		if n.Rows.File == "" {
+			return nil, fmt.Errorf("load %x of %s: the lake has no rows of it: %w", x.Load, key.id, sinks.ErrConflict)
+		}
+	}
+	return &n, nil
 }
 
-// tell writes the rows of artifacts and names, and notes their files in rows.
-func (b *batch) tell(loads []*sinks.LakeLoad, rows map[loadKey]liveRow) error {
-	var facts, names []*output
+// tell writes the rows of artifacts and names, and notes their places in rows.
+func (b *batch) tell(loads []*sinks.LakeLoad, rows map[loadKey]journal.Live) error {
 	for _, x := range loads {
 		key := loadKey{x.Artifact.ID, x.Load}
 		var left uint64
@@ -299,31 +307,22 @@ func (b *batch) tell(loads []*sinks.LakeLoad, rows map[loadKey]liveRow) error {
 		if err != nil {
 			return err
 		}
-		revision := x.Revision()
-		o.load(key.id, key.load, revision[:])
+		n := journal.Live{Facts: journal.Span{File: o.Path, First: o.rows(), Rows: 1}}
+		o.Loads++
 		if err := putFacts(o, x, left); err != nil {
 			return err
 		}
-		facts = append(facts, o)
-		var on *output
-		if len(x.Artifact.Names) > 0 {
-			if on, err = b.output(tableNames(), x.Artifact.Kind, x.Load); err != nil {
+		if names := len(x.Artifact.Names); names > 0 {
+			if o, err = b.output(tableNames(), x.Artifact.Kind, x.Load); err != nil {
 				return err
 			}
-			on.load(key.id, key.load, revision[:])
-			if err := putNames(on, x); err != nil {
+			n.Names = journal.Span{File: o.Path, First: o.rows(), Rows: uint64(names)}
+			o.Loads++
+			if err := putNames(o, x); err != nil {
 				return err
 			}
 		}
-		names = append(names, on)
-	}
-	// The names of files depend on all their rows.
-	for i, x := range loads {
-		r := liveRow{facts: facts[i].path()}
-		if names[i] != nil {
-			r.names = names[i].path()
-		}
-		rows[loadKey{x.Artifact.ID, x.Load}] = r
+		rows[key] = n
 	}
 	return nil
 }
@@ -340,17 +339,20 @@ func (b *batch) Abort() {
 
 // Begin implements sinks.Lake.
 func (l *Lake) Begin(ctx context.Context) (sinks.LakeBatch, error) {
-	m, err := l.newest(ctx)
-	if err != nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if m != nil && m.Profile != l.o.Profile {
-		return nil, fmt.Errorf("%w: it is %s, not %s", sinks.ErrLakeProfile, m.Profile, l.o.Profile)
-	}
-	if m == nil {
+	switch p := l.profile(); {
+	case p == "":
 		if err := l.probe(ctx); err != nil {
 			return nil, err
 		}
+	case p != l.o.Profile:
+		return nil, fmt.Errorf("%w: it is %s, not %s", sinks.ErrLakeProfile, p, l.o.Profile)
 	}
-	return newBatch(l, l.o.Profile), nil
+	b := newBatch(l, l.o.Profile)
+	b.began = l.tail
+	return b, nil
 }

@@ -192,7 +192,7 @@ func TestDiskFull(t *testing.T) {
 	for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
 		for _, space := range []int64{0, 4, 3000, 100_000} {
 			l := testLake(t, t.TempDir(), profile)
-			o, err := l.open(context.Background(), tableRanges(), "ranges/kind=elf/day=2026-01-01", profile, "", true)
+			o, err := l.open(context.Background(), tableRanges(), "ranges/kind=elf/day=2026-01-01", profile, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +219,7 @@ func TestDiskFull(t *testing.T) {
 // for sealed files panics at some places and passes over others.
 func TestDiskFullAnywhere(t *testing.T) {
 	l := testLake(t, t.TempDir(), sinks.LakeSealed)
-	o, err := l.open(t.Context(), tableRanges(), "ranges/kind=elf/day=2026-01-01", sinks.LakeSealed, "", true)
+	o, err := l.open(t.Context(), tableRanges(), "ranges/kind=elf/day=2026-01-01", sinks.LakeSealed, true)
 	if err != nil {
 		t.Fatal(err)
 	}

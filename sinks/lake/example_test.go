@@ -21,5 +21,5 @@ func ExampleTables() {
 	// classes: artifact load class original_class, and 12 more
 	// artifacts: artifact load revision canonical, and 20 more
 	// names: artifact load revision name, and 3 more
-	// live: artifact load revision file, and 2 more
+	// state: says number path of, and 18 more
 }

@@ -48,7 +48,7 @@ func TestCompactedGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := l.newest(t.Context())
+	s, err := l.State(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestCompactedGroups(t *testing.T) {
 	want = append(want, open)
 
 	var got []int64
-	for _, e := range m.Files {
+	for _, e := range s.Counting() {
 		if e.Table != rangesTable {
 			continue
 		}

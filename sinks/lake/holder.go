@@ -7,34 +7,34 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/lake/journal"
 )
 
 // Holds implements sinks.Lake.
 func (l *Lake) Holds(ctx context.Context, a *symbol.Artifact, load sinks.Load) (bool, error) {
-	s, err := l.state(ctx)
-	if err != nil || s.manifest == nil {
+	s, err := l.State(ctx, 0)
+	if err != nil {
 		return false, err
 	}
-	file, err := l.holder(ctx, s.manifest, a, load)
-	return file != "", err
+	span, err := l.holder(ctx, &s.Changes, a, load)
+	return span.File != "", err
 }
 
-// holder returns the path of the named file with the rows of a load, or "". It reads the columns artifact and load of the
+// holder returns where a file that counts has the rows of a load, or no place. It reads the columns artifact and load of the
 // files of the load's kind and day.
-func (l *Lake) holder(ctx context.Context, m *manifest, a *symbol.Artifact, load sinks.Load) (string, error) {
+func (l *Lake) holder(ctx context.Context, c *journal.Changes, a *symbol.Artifact, load sinks.Load) (journal.Span, error) {
 	key := loadKey{a.ID, load}
-	for i := range m.Files {
-		e := &m.Files[i]
-		if e.Table != rangesTable && e.Table != classesTable || path.Dir(e.Path) != folderOf(e.Table, a.Kind, load) {
+	for _, f := range c.Counting() {
+		if f.Table != rangesTable && f.Table != classesTable || path.Dir(f.Path) != folderOf(f.Table, a.Kind, load) {
 			continue
 		}
-		counts, err := l.count(ctx, e)
+		spans, err := l.count(ctx, f.File)
 		if err != nil {
-			return "", fmt.Errorf("read which loads %s holds: %w", l.b.URL(e.Path), err)
+			return journal.Span{}, fmt.Errorf("read which loads %s holds: %w", l.b.URL(f.Path), err)
 		}
-		if counts[key] > 0 {
-			return e.Path, nil
+		if at := spans[key]; at.rows > 0 {
+			return journal.Span{File: f.Path, First: at.first, Rows: at.rows}, nil
 		}
 	}
-	return "", nil
+	return journal.Span{}, nil
 }

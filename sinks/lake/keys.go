@@ -5,32 +5,25 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/sinks/internal/pqfile"
+	"github.com/symlake/symlake/sinks/lake/journal"
 )
 
 // Profile is the profile of the lake that there is; "": there is none yet.
 func (l *Lake) Profile(ctx context.Context) (string, error) {
-	m, err := l.newest(ctx)
-	if err != nil || m == nil {
-		return "", err
-	}
-	return m.Profile, nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.refresh(ctx)
+	return l.profile(), err
 }
 
-// Masters are the master keys that open the files of a sealed lake, and the newest one, by the
+// Masters are the master keys that open the files and the log of a sealed lake, and the newest one, by the
 // ids that the files name.
 func (l *Lake) Masters(ctx context.Context) (map[string][]byte, error) {
-	m, err := l.newest(ctx)
-	if err != nil || m == nil {
+	versions, err := l.Keys(ctx)
+	if err != nil || versions == nil {
 		return nil, err
 	}
-	versions := map[uint32]bool{l.o.Keys.Newest: true}
-	for _, e := range m.Files {
-		versions[e.Key] = true
-	}
-	if m.Live != nil {
-		versions[m.Live.Key] = true
-	}
-	delete(versions, 0) // plain
+	versions[l.o.Keys.Newest] = 1
 	keys := map[string][]byte{}
 	for v := range versions {
 		master, err := l.o.Keys.Master(ctx, v)
@@ -43,18 +36,22 @@ func (l *Lake) Masters(ctx context.Context) (map[string][]byte, error) {
 }
 
 // Keys implements sinks.Lake.
-func (l *Lake) Keys(ctx context.Context) (map[uint32]int, error) {
-	m, err := l.newest(ctx)
-	if err != nil || m == nil {
-		return nil, err
-	}
-	uses := map[uint32]int{}
-	for _, e := range m.Files {
-		uses[e.Key]++
-	}
-	if m.Live != nil {
-		uses[m.Live.Key]++
-	}
-	delete(uses, 0) // plain
-	return uses, nil
+func (l *Lake) Keys(ctx context.Context) (uses map[uint32]int, err error) {
+	err = l.view(ctx, func(s *journal.State) error {
+		if s.Profile == "" {
+			return nil
+		}
+		uses = map[uint32]int{}
+		for v, n := range s.Sealed {
+			uses[v] += n
+		}
+		for _, f := range s.Files {
+			if f.Fate == journal.Counts {
+				uses[f.Key]++
+			}
+		}
+		delete(uses, 0) // plain
+		return nil
+	})
+	return uses, err
 }

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/lake/journal"
 )
 
 // Options says where a lake is and how it is written.
@@ -25,6 +25,9 @@ type Options struct {
 	SingleWriter bool
 	Scratch      string           // folder for unfinished files that the bucket has no place for ("": the system's)
 	Now          func() time.Time // nil: time.Now
+	Run          string           // id of the run that writes, for the log ("": none)
+	// Heads remembers the end of the log, so that a lake which was rolled back is an error (nil: nothing does).
+	Heads sinks.LakeHeads
 	// Go starts a goroutine that encodes beside the writer, one a file, which ends with the file. It takes up to twice the
 	// memory. nil: the writer encodes.
 	Go func(func())
@@ -35,16 +38,15 @@ type Lake struct {
 	o Options
 	b bucket.Bucket
 
-	mu     sync.Mutex
-	seen   uint64 // number of the newest manifest so far
-	probed bool
-	cached *state
-}
+	log *journal.Log
 
-// state is a manifest with its table live.
-type state struct {
-	manifest *manifest // nil: there is none
-	live     map[symbol.ID]liveRow
+	mu     sync.Mutex
+	probed bool
+	// What this process knows of the log.
+	tail   journal.Tail    // of its last entry so far
+	state  *journal.State  // at the tail; nil: not read
+	recent []*journal.Read // the last entries up to the tail, as far as this process met them
+	old    *legacy         // what there is before the first entry
 }
 
 // Open opens the lake in a bucket; there may be none yet.
@@ -52,15 +54,14 @@ func Open(o Options) *Lake {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Lake{o: o, b: o.Bucket}
+	l := &Lake{o: o, b: o.Bucket}
+	l.log = &journal.Log{Bucket: o.Bucket, Keys: o.Keys, Create: l.create}
+	return l
 }
 
-// probe tries twice whether the bucket refuses to overwrite an object.
+// probe tries twice whether the bucket refuses to overwrite an object. mu is held.
 func (l *Lake) probe(ctx context.Context) error {
-	l.mu.Lock()
-	done := l.probed || l.o.SingleWriter
-	l.mu.Unlock()
-	if done {
+	if l.probed || l.o.SingleWriter {
 		return nil
 	}
 	key := "_probe/" + rand.Text()
@@ -77,23 +78,6 @@ func (l *Lake) probe(ctx context.Context) error {
 			return fmt.Errorf("try the bucket of the lake: %w", err)
 		}
 	}
-	l.mu.Lock()
 	l.probed = true
-	l.mu.Unlock()
 	return nil
-}
-
-// liveRow is the row of the table live for an artifact.
-type liveRow struct {
-	load     sinks.Load
-	revision sinks.LakeRevision
-	file     string // of its ranges or classes
-	facts    string // of its row of artifacts
-	names    string // of its rows of names
-}
-
-// next is a manifest in the making.
-type next struct {
-	manifest
-	live map[symbol.ID]liveRow
 }

@@ -19,8 +19,9 @@ type loading struct {
 	kind symbol.Kind
 	out  *output // nil: no row yet
 	w    *ranges
-	rows uint64
-	left uint64
+	// Where its rows stand in the file.
+	first, rows uint64
+	left        uint64
 }
 
 // day returns the day of a load, UTC.

@@ -2,25 +2,21 @@ package lake
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
+	"github.com/symlake/symlake/sinks/lake/journal"
 )
 
-// output is a data file being written. Until it is whole it has no name, in the lake or in scratch: the name depends on all
-// its loads.
+// output is a data file being written. Until it is whole it has no name, in the lake or in scratch.
 type output struct {
 	l      *Lake
 	folder string
@@ -35,15 +31,17 @@ type output struct {
 	groups chan *pqfile.RowGroup // written
 	slices chan *pqfile.Slice    // encoded and empty again
 	w      *counted
-	name   hash.Hash
-	entry
+	journal.File
 }
 
-// open begins a file of a table in a folder of the lake. salt tells files apart that have the same loads. sorted says that its
-// rows ascend as the table says.
-func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile, salt string, sorted bool) (*output, error) {
-	o := &output{l: l, folder: folder, g: pqfile.NewRowGroup(t), made: 1, later: later{start: l.o.Go}, groups: make(chan *pqfile.RowGroup, 2), slices: make(chan *pqfile.Slice, 3), name: hmac.New(sha256.New, l.o.Keys.Names)}
-	o.Table, o.sorted = t.Name, sorted
+// open begins a file of a table in a folder of the lake. sorted says that its rows ascend as the table says. Its name is
+// random, and a sealed file is sealed to it: under another name it does not open. A process that dies before it names the
+// file in the log leaves it to a compaction.
+func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile string, sorted bool) (*output, error) {
+	o := &output{l: l, folder: folder, g: pqfile.NewRowGroup(t), made: 1, later: later{start: l.o.Go}, groups: make(chan *pqfile.RowGroup, 2), slices: make(chan *pqfile.Slice, 3)}
+	name := make([]byte, nameBytes)
+	rand.Read(name)
+	o.Table, o.sorted, o.Path = t.Name, sorted, folder+"/"+hex.EncodeToString(name)+".parquet"
 	if sorted {
 		o.g.Sorted()
 		o.pager = pqfile.NewPager()
@@ -62,12 +60,12 @@ func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile, salt 
 		if key, err = pqfile.NewFileKey(ctx, l.o.Keys, l.o.OneKey); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		o.Key = key.Version
+		key.Prefix = o.Path
+		o.Key, o.Bound = key.Version, true
 	}
 	if o.enc, err = pqfile.NewWriter(w, t, key, sorted, o.pager); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	o.hash([]byte(pqfile.SchemaVersion), []byte(profile), []byte(fmt.Sprint(o.Key, l.o.OneKey)), []byte(folder), []byte(salt))
 	return o, nil
 }
 
@@ -91,29 +89,11 @@ func (o *output) publish(ctx context.Context) error {
 	return o.l.create(ctx, o.Path, io.NewSectionReader(o.f, 0, o.Bytes))
 }
 
-// hash adds inputs to the file's name.
-func (o *output) hash(inputs ...[]byte) {
-	var size [8]byte
-	for _, b := range inputs {
-		binary.BigEndian.PutUint64(size[:], uint64(len(b)))
-		o.name.Write(size[:])
-		o.name.Write(b)
-	}
-}
-
-// load adds a load to the file's name.
-func (o *output) load(id symbol.ID, l sinks.Load, revision []byte) {
-	o.hash(id[:], l[:], revision)
-	o.Loads++
-}
-
-// nameBytes is the length of the hash that names a file.
+// nameBytes is the length of a file's random name.
 const nameBytes = 16
 
-// path returns the file's key in the lake for the inputs so far.
-func (o *output) path() string {
-	return o.folder + "/" + hex.EncodeToString(o.name.Sum(nil)[:nameBytes]) + ".parquet"
-}
+// rows is the number of rows so far.
+func (o *output) rows() uint64 { return o.Rows + uint64(o.g.Rows) }
 
 // put appends a row with a string, int32, int64 or uint64 for each column and a []string for a list. It is for tables of few
 // rows.
@@ -216,18 +196,7 @@ func (o *output) finish(ctx context.Context) error {
 	if err := errors.Join(o.enc.Close(), o.w.err); err != nil {
 		return fmt.Errorf("write table %s: %w", o.Table, err)
 	}
-	o.Path = o.path()
-	err := o.publish(ctx)
-	if errors.Is(err, bucket.ErrChanged) {
-		// An earlier attempt put the same rows there and died before it named them.
-		there, _, serr := o.l.b.Stat(ctx, o.Path)
-		if serr != nil {
-			return serr
-		}
-		o.Bytes = there.Size
-		return nil
-	}
-	if err != nil {
+	if err := o.publish(ctx); err != nil {
 		return fmt.Errorf("put %s: %w", o.l.b.URL(o.Path), err)
 	}
 	return nil

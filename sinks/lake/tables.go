@@ -1,11 +1,14 @@
 package lake
 
-import "github.com/symlake/symlake/sinks/internal/pqfile"
+import (
+	"github.com/symlake/symlake/sinks/internal/pqfile"
+	"github.com/symlake/symlake/sinks/lake/journal"
+)
 
 var (
 	artifactColumn = pqfile.NewColumn("artifact", "VARCHAR", "id of the artifact, 32 hex digits. Join on it", pqfile.Text)
-	loadColumn     = pqfile.NewColumn("load", "VARCHAR", "id of the load, 16 hex digits, by age. Exact readers join live on (artifact, load)", pqfile.Text)
-	revisionColumn = pqfile.NewColumn("revision", "VARCHAR", "version of the facts of a load, which change without a new load. Exact readers join live on it too", pqfile.Text)
+	loadColumn     = pqfile.NewColumn("load", "VARCHAR", "id of the load, 16 hex digits, by age. Exact readers join what the log says of live loads on (artifact, load)", pqfile.Text)
+	revisionColumn = pqfile.NewColumn("revision", "VARCHAR", "version of the facts of a load, which change without a new load. Exact readers join on it too", pqfile.Text)
 )
 
 // Names of tables.
@@ -14,13 +17,12 @@ const (
 	classesTable   = "classes"
 	artifactsTable = "artifacts"
 	namesTable     = "names"
-	liveTable      = "live"
 )
 
 // Tables describes the tables of a lake and explains their columns. A byte of a symbol outside UTF-8 stands as \xNN; in such a
 // text a backslash is doubled.
 func Tables() []*pqfile.Table {
-	return []*pqfile.Table{tableRanges(), tableClasses(), tableArtifacts(), tableNames(), tableLive()}
+	return []*pqfile.Table{tableRanges(), tableClasses(), tableArtifacts(), tableNames(), journal.Table()}
 }
 
 func tableRanges() *pqfile.Table {
@@ -115,18 +117,5 @@ func tableNames() *pqfile.Table {
 			pqfile.NewColumn("name_kind", "VARCHAR", "build-id, debug-id, file, app, map-id, …", pqfile.Text),
 			pqfile.NewColumn("app", "VARCHAR", "APP of an APP@BUILD", pqfile.Text),
 			pqfile.NewColumn("build", "VARCHAR", "BUILD of it", pqfile.Text),
-		}}
-}
-
-func tableLive() *pqfile.Table {
-	return &pqfile.Table{Name: liveTable, Doc: "one row an artifact: the load and revision that count. Each manifest has a new file",
-		Sorted: []string{"artifact"},
-		Columns: []pqfile.Column{
-			artifactColumn,
-			loadColumn,
-			revisionColumn,
-			pqfile.NewColumn("file", "VARCHAR", "key of the file that holds its rows of ranges or classes. '': it has none", pqfile.Text),
-			pqfile.NewColumn("facts", "VARCHAR", "key of the file that holds its row of artifacts", pqfile.Text),
-			pqfile.NewColumn("names", "VARCHAR", "key of the file that holds its rows of names. '': it has none", pqfile.Text),
 		}}
 }

@@ -100,6 +100,9 @@ type FileKey struct {
 	Key      []byte
 	Material string // key, wrapped by a master key: the file holds it in clear
 	Version  uint32 // of the master key
+	// Prefix begins the additional data of each module, and stands in the file in clear. A reader that knows what the prefix
+	// must be refuses a file with another one. "": none.
+	Prefix string
 }
 
 // NewFileKey makes the key of a new file under the newest master key: random, or with oneKey the same for all files

@@ -60,8 +60,8 @@ func (r *retriever) GetKey(material []byte) string {
 	return string(key)
 }
 
-// openSealed opens a sealed file. An error of the keys comes back as it came.
-func openSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64) (r *file.Reader, err error) {
+// openSealed opens a sealed file, with FileKey.Prefix as prefix unless prefix is "". An error of the keys comes back as it came.
+func openSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64, prefix string) (r *file.Reader, err error) {
 	k := &retriever{ctx: ctx, keys: keys}
 	defer func() {
 		if k.err != nil { // Arrow hides it in an error of its own
@@ -70,7 +70,11 @@ func openSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size
 	}()
 	defer broken(&err, ErrDamaged)
 	props := pa.NewReaderProperties(nil)
-	props.FileDecryptProps = pa.NewFileDecryptionProperties(pa.WithKeyRetriever(k))
+	o := []pa.FileDecryptionOption{pa.WithKeyRetriever(k)}
+	if prefix != "" {
+		o = append(o, pa.WithDecryptAadPrefix(prefix))
+	}
+	props.FileDecryptProps = pa.NewFileDecryptionProperties(o...)
 	r, err = file.NewParquetReader(io.NewSectionReader(data, 0, size), file.WithReadProps(props))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)

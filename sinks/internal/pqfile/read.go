@@ -16,8 +16,9 @@ import (
 )
 
 // ReadTexts emits some columns of a file, all of texts and in no list, row by row. A row is valid during
-// the call. It reads what this package wrote; anything else is an error, also where the libraries panic.
-func ReadTexts(ctx context.Context, keys sinks.LakeKeys, r io.ReaderAt, size int64, columns []int, emit func(row []string) error) (err error) {
+// the call. It reads what this package wrote; anything else is an error, also where the libraries panic. prefix is the
+// FileKey.Prefix that a sealed file must have ("": any).
+func ReadTexts(ctx context.Context, keys sinks.LakeKeys, r io.ReaderAt, size int64, prefix string, columns []int, emit func(row []string) error) (err error) {
 	defer broken(&err, ErrDamaged)
 	magic := make([]byte, 4)
 	if size < 12 {
@@ -27,7 +28,7 @@ func ReadTexts(ctx context.Context, keys sinks.LakeKeys, r io.ReaderAt, size int
 		return err
 	}
 	if string(magic) == magicSealed {
-		return readSealed(ctx, keys, r, size, columns, emit)
+		return readSealed(ctx, keys, r, size, prefix, columns, emit)
 	}
 	f, err := pq.OpenFile(r, size)
 	if err != nil {
@@ -112,8 +113,8 @@ func sealedTexts(chunk *file.ByteArrayColumnChunkReader) func() (string, error) 
 	}
 }
 
-func readSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64, columns []int, emit func(row []string) error) error {
-	r, err := openSealed(ctx, keys, data, size)
+func readSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64, prefix string, columns []int, emit func(row []string) error) error {
+	r, err := openSealed(ctx, keys, data, size, prefix)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func Describe(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks
 	if err != nil {
 		return d, fmt.Errorf("a sealed file of a lake: %w", err)
 	}
-	f, err := openSealed(ctx, k, r, size)
+	f, err := openSealed(ctx, k, r, size, "")
 	if err != nil {
 		return d, err
 	}

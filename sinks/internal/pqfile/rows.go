@@ -225,7 +225,7 @@ func (f *Rows) openSealed(ctx context.Context) error {
 		return fmt.Errorf("a sealed file: %w", err)
 	}
 	f.lent.open = func(ctx context.Context) (*file.Reader, error) {
-		r, err := openSealed(ctx, keys, f.r, f.size)
+		r, err := openSealed(ctx, keys, f.r, f.size, "")
 		if errors.Is(err, ErrDamaged) {
 			return nil, fmt.Errorf("%w: %w", ErrRows, err)
 		}

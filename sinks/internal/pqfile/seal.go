@@ -54,10 +54,10 @@ func newSealer(key *FileKey) (*sealer, error) {
 //
 //	length (4, little endian) ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 //
-// The additional data is the file's unique bytes ‖ module (1) ‖ row group (2) ‖ column (2) ‖ page (2), little endian,
+// The additional data is the file's prefix ‖ the file's unique bytes ‖ module (1) ‖ row group (2) ‖ column (2) ‖ page (2), little endian,
 // without the page for a dictionary.
 func (s *sealer) seal(module byte, at place, text []byte) []byte {
-	s.aad = append(append(s.aad[:0], s.unique[:]...), module)
+	s.aad = append(s.fileData(), module)
 	s.aad = binary.LittleEndian.AppendUint16(s.aad, uint16(at.group))
 	s.aad = binary.LittleEndian.AppendUint16(s.aad, uint16(at.column))
 	if at.page != noPage {
@@ -68,8 +68,13 @@ func (s *sealer) seal(module byte, at place, text []byte) []byte {
 
 // sealFooter returns the footer as a module, valid until the next call. Its additional data ends with the module's number.
 func (s *sealer) sealFooter(text []byte) []byte {
-	s.aad = append(append(s.aad[:0], s.unique[:]...), footerModule)
+	s.aad = append(s.fileData(), footerModule)
 	return s.module(text)
+}
+
+// fileData begins the additional data of each module, in the room of s.aad.
+func (s *sealer) fileData() []byte {
+	return append(append(s.aad[:0], s.key.Prefix...), s.unique[:]...)
 }
 
 // module seals text with the additional data in s.aad.
@@ -100,10 +105,11 @@ type algorithm struct {
 }
 
 type aesGCM struct {
+	Prefix       []byte `thrift:"1,optional"`
 	Unique       []byte `thrift:"2,required"`
 	SupplyPrefix bool   `thrift:"3,required"`
 }
 
 func (s *sealer) metadata() *cryptoMetadata {
-	return &cryptoMetadata{Algorithm: algorithm{aesGCM{Unique: s.unique[:]}}, Key: []byte(s.key.Material)}
+	return &cryptoMetadata{Algorithm: algorithm{aesGCM{Prefix: []byte(s.key.Prefix), Unique: s.unique[:]}}, Key: []byte(s.key.Material)}
 }

@@ -46,7 +46,7 @@ func writeWords(t *testing.T, key *FileKey, texts ...string) []byte {
 }
 
 func readWords(file []byte) (texts []string, err error) {
-	err = ReadTexts(context.Background(), sealKeys, bytes.NewReader(file), int64(len(file)), []int{0}, func(row []string) error {
+	err = ReadTexts(context.Background(), sealKeys, bytes.NewReader(file), int64(len(file)), "", []int{0}, func(row []string) error {
 		texts = append(texts, row[0])
 		return nil
 	})
