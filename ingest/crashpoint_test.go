@@ -3,10 +3,8 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -494,28 +492,16 @@ func (w *world) noOrphans() {
 	if w.o.Lake == nil {
 		return
 	}
-	manifests, err := filepath.Glob(filepath.Join(w.lakeDir, "_manifest", "*.json"))
-	if err != nil || len(manifests) == 0 {
-		w.t.Fatal("no manifest", err)
-	}
-	text, err := os.ReadFile(manifests[len(manifests)-1])
+	state, err := w.lakeOf(w.o.Lake, nil).(*lake.Lake).State(w.t.Context(), 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	type lakeFile struct{ Path string }
-	var m struct {
-		Live           lakeFile
-		Files, Retired []lakeFile
-	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		w.t.Fatal(err)
-	}
-	kept := map[string]bool{m.Live.Path: true}
-	for _, f := range slices.Concat(m.Files, m.Retired) {
-		kept[f.Path] = true
+	if state.Number == 0 {
+		w.t.Fatal("no entry in the log")
 	}
 	err = folder(w.t, w.lakeDir).List(w.t.Context(), "", "", func(e bucket.Entry) error {
-		if !strings.HasPrefix(e.Key, "_manifest/") && !kept[e.Key] {
+		top, _, _ := strings.Cut(e.Key, "/")
+		if _, kept := state.Files[e.Key]; !kept && !strings.HasPrefix(top, "_") {
 			w.t.Errorf("the lake's file %s is left over", e.Key)
 		}
 		return nil

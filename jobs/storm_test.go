@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -21,7 +22,14 @@ import (
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/lake"
+	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // stormKills is how many processes the storm on a file store kills.
@@ -177,7 +185,7 @@ func noStrangers(t *testing.T, store string) {
 		switch {
 		case rest == "" && (top == "keyset.json" || top == "format" || strings.HasPrefix(top, "lock") || strings.HasPrefix(top, "catalog.db")):
 		case top == "blocks" && filepath.Ext(rest) == ".hfile": // gc looked at each row
-		case top == "lake" && (named[rest] || strings.HasPrefix(rest, "_manifest/")):
+		case top == "lake" && (named[rest] || strings.HasPrefix(rest, "_")): // verify and compact look after the log
 		default:
 			t.Errorf("%s is left over", rel)
 		}
@@ -193,27 +201,51 @@ type lakeFile struct {
 	Bytes int64
 }
 
-// lakeFiles returns the files that the newest manifest of a store's lake names, and the old ones for readers; none: there
-// is no manifest yet.
+// lakeFiles returns the files that the log of a store's lake names, and the old ones for readers; none: there is no log yet.
 func lakeFiles(t *testing.T, store string) (files, retired []lakeFile) {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join(store, "lake", "_manifest", "*.json"))
-	if err != nil || len(all) == 0 {
+	if all, err := filepath.Glob(filepath.Join(store, "lake", "_log", "*", "*.json")); err != nil || len(all) == 0 {
 		return nil, nil
 	}
-	text, err := os.ReadFile(all[len(all)-1])
+	ctx := context.Background()
+	s, err := stores.Open(ctx, store, stores.Options{ReadOnly: true})
 	if err != nil {
 		t.Error(err)
 		return nil, nil
 	}
-	var m struct {
-		Live           lakeFile
-		Files, Retired []lakeFile
+	defer s.Close()
+	k, err := kek.OpenKeyset(ctx, filepath.Join(store, settings.DefaultKeyset), nil)
+	if err != nil {
+		t.Error(err)
+		return nil, nil
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		t.Errorf("%s: %v", all[len(all)-1], err)
+	ring, err := row.OpenKeyring(ctx, s.Catalog, k)
+	if err != nil {
+		t.Error(err)
+		return nil, nil
 	}
-	return append(m.Files, m.Live), m.Retired
+	keys, err := ring.LakeKeys()
+	if err != nil {
+		t.Error(err)
+		return nil, nil
+	}
+	b, err := file.Open(filepath.Join(store, "lake"))
+	if err != nil {
+		t.Error(err)
+		return nil, nil
+	}
+	state, err := lake.Open(lake.Options{Bucket: b, Profile: sinks.LakeSealed, Keys: keys}).State(ctx, 0)
+	if err != nil {
+		t.Error(err)
+		return nil, nil
+	}
+	for _, f := range state.Counting() {
+		files = append(files, lakeFile{f.Path, f.Bytes})
+	}
+	for _, f := range state.Retiring() {
+		retired = append(retired, lakeFile{Path: f.Path})
+	}
+	return files, retired
 }
 
 // stormReaders asks about artifacts that one object alone has, so that there is one right answer.

@@ -1,19 +1,40 @@
--- DuckDB: the tables of a plain lake, exactly what counts now. Run it first; it takes the files of the newest manifest,
--- so run it again to see what was published since.
+-- DuckDB: the tables of a plain lake, exactly what counts now. Run it first; it reads the log of the lake, so run it again to
+-- see what was published since.
 -- DuckDB joins ASOF by a loop over all ranges where it expects few frames. 0 keeps it from that.
 SET asof_loop_join_threshold = 0;
 SET VARIABLE lake = './symlake-data/lake'; -- or s3://bucket/prefix
-SET VARIABLE manifest = (SELECT max(file) FROM glob(getvariable('lake') || '/_manifest/*.json'));
-CREATE OR REPLACE TEMP TABLE manifest AS SELECT * FROM read_json(getvariable('manifest'));
-CREATE OR REPLACE TEMP TABLE files AS
-  SELECT f."table" AS name, getvariable('lake') || '/' || f.path AS path FROM (SELECT unnest(files) AS f FROM manifest);
 
-SET VARIABLE live = (SELECT getvariable('lake') || '/' || live.path FROM manifest);
+-- The newest checkpoint sorts first. Its parts hold all up to an entry of the log, and the entries after it the rest.
+SET VARIABLE checkpoint = (SELECT min(file) FROM glob(getvariable('lake') || '/_checkpoint/*.json'));
+CREATE OR REPLACE TEMP TABLE checkpoint AS
+  SELECT number, list_transform(parts, lambda p: getvariable('lake') || '/' || p.path) AS parts FROM read_json(getvariable('checkpoint'));
+SET VARIABLE parts = (SELECT parts FROM checkpoint);
+SET VARIABLE entries = (
+  SELECT list(file) FROM glob(getvariable('lake') || '/_log/*/*.json')
+  WHERE parse_filename(file, true)::UBIGINT >= (SELECT number FROM checkpoint));
+CREATE OR REPLACE TEMP TABLE entries AS
+  SELECT * FROM read_json(getvariable('entries'), columns = {
+    number: 'BIGINT', files: 'STRUCT("table" VARCHAR, path VARCHAR)[]', retired: 'VARCHAR[]', gone: 'VARCHAR[]',
+    live: 'STRUCT(artifact VARCHAR, load VARCHAR, revision VARCHAR, file VARCHAR, facts VARCHAR, names VARCHAR)[]'});
+CREATE OR REPLACE TEMP TABLE state AS
+  SELECT number, says, of AS name, path, artifact, load, revision, file, facts, names FROM read_parquet(getvariable('parts'))
+  UNION ALL BY NAME SELECT number, 'file' AS says, f."table" AS name, f.path AS path FROM (SELECT number, unnest(files) AS f FROM entries)
+  UNION ALL BY NAME SELECT number, 'retired' AS says, unnest(retired) AS path FROM entries
+  UNION ALL BY NAME SELECT number, 'live' AS says, l.* FROM (SELECT number, unnest(live) AS l FROM entries)
+  UNION ALL BY NAME SELECT number, 'gone' AS says, unnest(gone) AS artifact FROM entries;
+
+-- The last that is said of a file or an artifact counts.
+CREATE OR REPLACE TEMP TABLE files AS
+  SELECT name, getvariable('lake') || '/' || path AS path FROM state WHERE path IS NOT NULL AND path <> ''
+  QUALIFY row_number() OVER (PARTITION BY path ORDER BY number DESC) = 1 AND says = 'file';
+CREATE OR REPLACE TEMP TABLE live AS
+  SELECT artifact, load, revision FROM state WHERE artifact IS NOT NULL AND artifact <> ''
+  QUALIFY row_number() OVER (PARTITION BY artifact ORDER BY number DESC) = 1 AND says = 'live';
+
 SET VARIABLE ranges = (SELECT list(path) FROM files WHERE name = 'ranges');
 SET VARIABLE artifacts = (SELECT list(path) FROM files WHERE name = 'artifacts');
 SET VARIABLE names = (SELECT list(path) FROM files WHERE name = 'names');
 
-CREATE OR REPLACE TEMP TABLE live AS SELECT artifact, load, revision FROM read_parquet(getvariable('live'));
 CREATE OR REPLACE TEMP VIEW ranges AS
   SELECT * FROM read_parquet(getvariable('ranges'), hive_partitioning = true) SEMI JOIN live USING (artifact, load);
 CREATE OR REPLACE TEMP VIEW artifacts AS

@@ -1,9 +1,28 @@
--- Spark: the tables of a lake, exactly what counts now; of a sealed one with the settings of
--- symlake keys export --lake --for spark. Run it first, and again to see what was published since.
-CREATE OR REPLACE TEMPORARY VIEW manifest AS SELECT * FROM json.`./symlake-data/lake/_manifest` ORDER BY number DESC LIMIT 1;
+-- Spark: the tables of a plain lake, exactly what counts now. Run it first; it reads the log of the lake, so run it again to see
+-- what was published since. symlake keys export --lake --for spark prints a script for a sealed lake.
+CREATE OR REPLACE TEMPORARY VIEW checkpoint AS SELECT * FROM json.`./symlake-data/lake/_checkpoint` ORDER BY number DESC LIMIT 1;
+CREATE OR REPLACE TEMPORARY VIEW parts AS
+  SELECT p.* FROM (SELECT *, _metadata.file_path AS part FROM parquet.`./symlake-data/lake/_state`) p
+  JOIN (SELECT explode(parts.path) AS path FROM checkpoint) c ON endswith(p.part, c.path);
+CREATE OR REPLACE TEMPORARY VIEW entries
+  (number BIGINT, files ARRAY<STRUCT<`table`: STRING, path: STRING>>, retired ARRAY<STRING>, gone ARRAY<STRING>,
+   live ARRAY<STRUCT<artifact: STRING, load: STRING, revision: STRING, file: STRING, facts: STRING, names: STRING>>)
+  USING json OPTIONS (path './symlake-data/lake/_log/*/*.json');
+CREATE OR REPLACE TEMPORARY VIEW later AS SELECT e.* FROM entries e JOIN checkpoint c ON e.number > c.number;
+CREATE OR REPLACE TEMPORARY VIEW files AS
+  SELECT path, max_by(says, number) AS says FROM (
+    SELECT path, says, number FROM parts WHERE path <> ''
+    UNION ALL SELECT f.path, 'file', number FROM (SELECT number, explode(files) AS f FROM later)
+    UNION ALL SELECT path, 'retired', number FROM (SELECT number, explode(retired) AS path FROM later))
+  GROUP BY path HAVING says = 'file';
 CREATE OR REPLACE TEMPORARY VIEW live AS
-  SELECT l.* FROM (SELECT *, _metadata.file_path AS path FROM parquet.`./symlake-data/lake/live`) l
-  JOIN manifest m ON endswith(l.path, m.live.path);
+  SELECT n.* FROM (
+    SELECT artifact, max_by(n, number) AS n FROM (
+      SELECT number, artifact, IF(says = 'live', struct(artifact, load, revision, file, facts, names), NULL) AS n FROM parts WHERE artifact <> ''
+      UNION ALL SELECT number, n.artifact, n FROM (SELECT number, explode(live) AS n FROM later)
+      UNION ALL SELECT number, artifact, NULL FROM (SELECT number, explode(gone) AS artifact FROM later))
+    GROUP BY artifact)
+  WHERE n IS NOT NULL;
 CREATE OR REPLACE TEMPORARY VIEW ranges AS
   SELECT r.* FROM (SELECT *, _metadata.file_path AS path FROM parquet.`./symlake-data/lake/ranges`) r
   LEFT SEMI JOIN live l ON r.artifact = l.artifact AND r.load = l.load AND endswith(r.path, l.file);

@@ -1,21 +1,34 @@
-"""Polars: raw frames joined with ranges. frames_polars.py LAKE FRAMES.csv, with columns frame, name, address as in frames.sql.
+"""Polars: raw frames joined with ranges. frames_polars.py LAKE FRAMES.csv, with columns frame, name, address as in frames.sql. It needs
+lakelog.py beside it.
 One artifact at a time: of the file that has its rows, the row groups of others are not even read."""
-import glob
-import json
+import os
 import sys
 
 import polars as pl
 
+from lakelog import read_log
+
 lake = sys.argv[1]
-manifest = json.load(open(max(glob.glob(lake + "/_manifest/*.json"))))
+
+
+def list_keys(folder):
+    found = os.walk(f"{lake}/{folder}")
+    return [os.path.relpath(os.path.join(at, name), lake).replace(os.sep, "/") for at, _, names in found for name in names]
+
+
+def read(key):
+    with open(f"{lake}/{key}", "rb") as f:
+        return f.read()
+
+
+files, loads = read_log(list_keys, read, lambda key: pl.read_parquet(f"{lake}/{key}", hive_partitioning=False).to_dicts(), {})
 
 
 def table(name):
-    files = [manifest["live"]] if name == "live" else [f for f in manifest["files"] if f["table"] == name]
-    return pl.scan_parquet([lake + "/" + f["path"] for f in files], hive_partitioning=False)
+    return pl.scan_parquet([lake + "/" + f["path"] for f in files.values() if f["table"] == name], hive_partitioning=False)
 
 
-live = table("live")
+live = pl.LazyFrame(list(loads.values()), schema=["artifact", "load", "revision", "file", "facts", "names"]).drop("facts", "names")
 artifacts = table("artifacts").join(live, on=["artifact", "load", "revision"])
 artifacts = artifacts.select("artifact", "load", "file", "image_base", "image_end")
 names = table("names").join(live, on=["artifact", "load", "revision"], how="semi")

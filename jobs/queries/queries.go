@@ -10,13 +10,17 @@ import (
 	"strings"
 )
 
-//go:embed read_*.py
+//go:embed read_*.py lakelog.py
 var readers embed.FS
+
+// logModule is the line of a script that imports lakelog.py.
+const logModule = "from lakelog import "
 
 // Readers names the engines that read a sealed lake.
 func Readers() []string { return []string{"pyarrow", "polars", "spark", "duckdb"} }
 
-// Reader is a script that reads a sealed lake with an engine: its place and keys filled in.
+// Reader is a script that reads a sealed lake with an engine: its place and keys filled in, and the module lakelog in its
+// place, so that the script needs no other file.
 func Reader(engine, lake string, keys map[string]string) (string, error) {
 	text, err := readers.ReadFile("read_" + engine + ".py")
 	if err != nil {
@@ -26,6 +30,10 @@ func Reader(engine, lake string, keys map[string]string) (string, error) {
 		if lake, err = filepath.Abs(lake); err != nil {
 			return "", err
 		}
+	}
+	module, err := readers.ReadFile("lakelog.py")
+	if err != nil {
+		return "", err
 	}
 	place, err := json.Marshal(lake)
 	if err != nil {
@@ -38,6 +46,8 @@ func Reader(engine, lake string, keys map[string]string) (string, error) {
 	var out []string
 	for _, line := range strings.Split(string(text), "\n") {
 		switch {
+		case strings.HasPrefix(line, logModule):
+			line = strings.TrimRight(string(module), "\n") + "\n"
 		case strings.HasPrefix(line, "LAKE = "):
 			line = "LAKE = " + string(place)
 		case strings.HasPrefix(line, "KEYS = "):

@@ -1,35 +1,42 @@
 # Read a sealed symbol lake with Polars: pip install polars cryptography
-import base64, glob, json
+import os
 import polars as pl
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from lakelog import open_key, read_log
 
 LAKE = "./symlake-data/lake"
 KEYS = {}  # master key id -> base64: symlake keys export --lake fills it in
 
 
-def key(path):
-    """The key of a file, from the key material before its footer."""
-    with open(path, "rb") as f:
+def list_keys(folder):
+    found = os.walk(f"{LAKE}/{folder}")
+    return [os.path.relpath(os.path.join(at, name), LAKE).replace(os.sep, "/") for at, _, names in found for name in names]
+
+
+def read(key):
+    with open(f"{LAKE}/{key}", "rb") as f:
+        return f.read()
+
+
+def scan(key, bound):
+    """A file of the lake. It is sealed to its key: under another name it does not open."""
+    with open(f"{LAKE}/{key}", "rb") as f:
         f.seek(-8, 2)
         f.seek(-8 - int.from_bytes(f.read(4), "little"), 2)
-        text = f.read()
-    start = text.index(b'{"keyMaterialType"')
-    m = json.loads(text[start : text.index(b"}", start) + 1])
-    b = base64.b64decode(m["wrappedDEK"])
-    return AESGCM(base64.b64decode(KEYS[m["masterKeyID"]])).decrypt(b[:12], b[12:], m["masterKeyID"].encode())
+        props = pl.ParquetDecryptionProperties(footer_key=open_key(KEYS, f.read()), aad_prefix=key.encode() if bound else None)
+    return pl.scan_parquet(f"{LAKE}/{key}", hive_partitioning=False, decryption=props)
 
 
-manifest = json.load(open(max(glob.glob(LAKE + "/_manifest/*.json"))))
+files, live = read_log(list_keys, read, lambda key: scan(key, False).collect().to_dicts(), KEYS)
 
 
 def table(name):
-    files = [manifest["live"]] if name == "live" else [f for f in manifest["files"] if f["table"] == name]
-    paths = [LAKE + "/" + f["path"] for f in files]
-    return pl.concat([pl.scan_parquet(p, hive_partitioning=False, decryption=pl.ParquetDecryptionProperties(footer_key=key(p))) for p in paths])
+    return pl.concat([scan(f["path"], f["bound"]) for f in files.values() if f["table"] == name])
 
 
-# Only what counts: the load of each artifact that the manifest names.
-ranges = table("ranges").join(table("live").select("artifact", "load"), on=["artifact", "load"], how="semi")
+# Only what counts: the load of each artifact that the log names.
+loads = pl.LazyFrame([{"artifact": n["artifact"], "load": n["load"]} for n in live.values()])
+ranges = table("ranges").join(loads, on=["artifact", "load"], how="semi")
 print(
     ranges.group_by("function")
     .agg((pl.col("range_end") - pl.col("range_start")).sum().alias("bytes"), pl.len().alias("ranges"), pl.col("depth").max().alias("deepest"))

@@ -1,9 +1,11 @@
-# Read a sealed symbol lake with Spark 4: pip install pyspark
+# Read a sealed symbol lake with Spark 4: pip install pyspark cryptography
 # The class that unwraps keys is parquet-java's own, for tests; production has one for its key service:
 #   mvn dependency:copy -Dartifact=org.apache.parquet:parquet-hadoop:1.17.0:jar:tests -DoutputDirectory=.
 # in the version of the parquet-hadoop jar that Spark brings.
-import glob, json
+import glob, os
 from pyspark.sql import SparkSession, functions as F
+
+from lakelog import read_log
 
 LAKE = "./symlake-data/lake"
 KEYS = {}  # master key id -> base64: symlake keys export --lake fills it in
@@ -18,16 +20,39 @@ spark = (
     .getOrCreate()
 )
 spark.sparkContext.setLogLevel("ERROR")
-manifest = json.load(open(max(glob.glob(LAKE + "/_manifest/*.json"))))
+
+
+def list_keys(folder):
+    found = os.walk(f"{LAKE}/{folder}")
+    return [os.path.relpath(os.path.join(at, name), LAKE).replace(os.sep, "/") for at, _, names in found for name in names]
+
+
+def read(key):
+    with open(f"{LAKE}/{key}", "rb") as f:
+        return f.read()
+
+
+files, live = read_log(list_keys, read, lambda key: (r.asDict() for r in spark.read.parquet(f"{LAKE}/{key}").collect()), KEYS)
+
+
+def own_name(f):
+    """The path of a file. Spark takes the name that a file is sealed to from the file itself, so look at it here."""
+    path = f"{LAKE}/{f['path']}"
+    with open(path, "rb") as file:
+        file.seek(-8, 2)
+        file.seek(-8 - int.from_bytes(file.read(4), "little"), 2)
+        if f["bound"] and f["path"].encode() not in file.read():
+            raise ValueError(f"{path} is another file of the lake")
+    return path
 
 
 def table(name):
-    files = [manifest["live"]] if name == "live" else [f for f in manifest["files"] if f["table"] == name]
-    return spark.read.parquet(*[LAKE + "/" + f["path"] for f in files])
+    return spark.read.parquet(*[own_name(f) for f in files.values() if f["table"] == name])
 
 
-# Only what counts: the load of each artifact that the manifest names.
-ranges = table("ranges").join(table("live").select("artifact", "load"), ["artifact", "load"], "left_semi")
+# Only what counts: the load of each artifact that the log names.
+loads = spark.createDataFrame([(n["artifact"], n["load"]) for n in live.values()], "artifact STRING, load STRING")
+ranges = table("ranges").join(loads, ["artifact", "load"], "left_semi")
 (
     ranges.groupBy("function")
     .agg(F.sum(F.col("range_end") - F.col("range_start")).alias("bytes"), F.count("*").alias("ranges"), F.max("depth").alias("deepest"))

@@ -6,27 +6,36 @@ symlake keys export --lake --json prints. Exits with 1 when the engine refuses.
 import base64
 import glob
 import json
+import os
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../jobs/queries"))
+from lakelog import open_key, read_log
 
 engine, lake = sys.argv[1], sys.argv[2]
 keys = json.loads(sys.argv[3])["keys"] if len(sys.argv) > 3 else {}
-manifest = json.load(open(max(glob.glob(lake + "/_manifest/*.json"))))
 
 
-def paths(name):
-    files = [manifest["live"]] if name == "live" else [f for f in manifest["files"] if f["table"] == name]
-    return [lake + "/" + f["path"] for f in files]
+def list_keys(folder):
+    found = os.walk(f"{lake}/{folder}")
+    return [os.path.relpath(os.path.join(at, name), lake).replace(os.sep, "/") for at, _, names in found for name in names]
 
 
-def raw_key(path):
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+def read_bytes(key):
+    with open(f"{lake}/{key}", "rb") as f:
+        return f.read()
 
-    data = open(path, "rb").read()
-    tail = data[-8 - int.from_bytes(data[-8:-4], "little") :]
-    start = tail.index(b'{"keyMaterialType"')
-    m = json.loads(tail[start : tail.index(b"}", start) + 1])
-    b = base64.b64decode(m["wrappedDEK"])
-    return AESGCM(base64.b64decode(keys[m["masterKeyID"]])).decrypt(b[:12], b[12:], m["masterKeyID"].encode())
+
+def of_table(name):
+    return [f for f in files.values() if f["table"] == name]
+
+
+def raw_key(key):
+    return open_key(keys, read_bytes(key)[-4096:])
+
+
+def aad(f):
+    return f["path"].encode() if f["bound"] else None
 
 
 def with_pyarrow(name):
@@ -39,25 +48,26 @@ def with_pyarrow(name):
             b = base64.b64decode(wrapped)
             return AESGCM(base64.b64decode(keys[master])).decrypt(b[:12], b[12:], master.encode())
 
-    for p in paths(name):
+    for f in of_table(name):
         if not keys:
             options = {"page_checksum_verification": True}
         elif engine == "pyarrow-raw":
-            options = {"decryption_properties": pe.create_decryption_properties(footer_key=raw_key(p))}
+            options = {"decryption_properties": pe.create_decryption_properties(footer_key=raw_key(f["path"]), aad_prefix=aad(f))}
         else:
             factory = pe.CryptoFactory(lambda c: Kms())
             options = {"decryption_properties": factory.file_decryption_properties(pe.KmsConnectionConfig())}
-        yield from pq.ParquetFile(p, **options).read().to_pylist()
+        yield from pq.ParquetFile(f"{lake}/{f['path']}", **options).read().to_pylist()
 
 
 def with_duckdb(name):
     import duckdb
 
-    if not paths(name):
+    paths = [f"{lake}/{f['path']}" for f in of_table(name)]
+    if not paths:
         return
     duckdb.sql("SET TimeZone = 'UTC'")
     time = " REPLACE (loaded_at::TIMESTAMP AS loaded_at)" if name == "artifacts" else ""
-    relation = duckdb.sql(f"SELECT *{time} FROM read_parquet({paths(name)!r}, hive_partitioning=false)")
+    relation = duckdb.sql(f"SELECT *{time} FROM read_parquet({paths!r}, hive_partitioning=false)")
     names = relation.columns
     for row in relation.fetchall():
         yield dict(zip(names, row))
@@ -66,9 +76,9 @@ def with_duckdb(name):
 def with_polars(name):
     import polars as pl
 
-    for p in paths(name):
-        options = {"decryption": pl.ParquetDecryptionProperties(footer_key=raw_key(p))} if keys else {}
-        yield from pl.scan_parquet(p, hive_partitioning=False, **options).collect().to_dicts()
+    for f in of_table(name):
+        options = {"decryption": pl.ParquetDecryptionProperties(footer_key=raw_key(f["path"]), aad_prefix=aad(f))} if keys else {}
+        yield from pl.scan_parquet(f"{lake}/{f['path']}", hive_partitioning=False, **options).collect().to_dicts()
 
 
 def with_spark(name):
@@ -85,8 +95,11 @@ def with_spark(name):
             b = b.config("spark.hadoop.parquet.encryption.key.list", ",".join(f"{k}:{v}" for k, v in keys.items()))
         session = b.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
-    if paths(name):
-        for row in session.read.parquet(*paths(name)).collect():
+    for f in of_table(name):
+        if f["bound"] and f["path"].encode() not in read_bytes(f["path"])[-4096:]:
+            raise ValueError(f"{f['path']} is another file of the lake")
+    if of_table(name):
+        for row in session.read.parquet(*[f"{lake}/{f['path']}" for f in of_table(name)]).collect():
             yield row.asDict(recursive=True)
 
 
@@ -113,7 +126,14 @@ def plain(v):
 
 
 try:
-    live = {(r["artifact"], r["load"], r["revision"]) for r in read("live")}
+    files = {"": {"table": "", "path": "", "bound": False}}
+
+    def part(key):  # a part of a checkpoint, in the same way as a table
+        files[""] |= {"path": key}
+        return list(read(""))
+
+    files, named = read_log(list_keys, read_bytes, part, keys)
+    live = {(n["artifact"], n["load"], n["revision"]) for n in named.values()}
     loads = {(a, l) for a, l, _ in live}
     for name in ["ranges", "classes", "artifacts", "names"]:
         for r in read(name):

@@ -17,7 +17,7 @@ import (
 
 // lakeVerifier is a lake that can verify its own files.
 type lakeVerifier interface {
-	Run(ctx context.Context, rows func(id symbol.ID, load sinks.Load, n uint64), problem func(where string, err error)) error
+	Verify(ctx context.Context, rows func(id symbol.ID, load sinks.Load, n uint64), problem func(where string, err error)) error
 }
 
 // lake checks that the lake names exactly the artifacts that the store publishes, and has their rows.
@@ -34,7 +34,7 @@ func (v *verifier) lake(ctx context.Context) error {
 	v.progress("lake", 0)
 	counts := map[symbol.ID]uint64{}
 	if l, ok := v.Lake.(lakeVerifier); ok {
-		err := l.Run(ctx, func(id symbol.ID, _ sinks.Load, n uint64) { counts[id] = n },
+		err := l.Verify(ctx, func(id symbol.ID, _ sinks.Load, n uint64) { counts[id] = n },
 			func(where string, err error) { v.problem("lake: "+where, err) })
 		if err != nil && ctx.Err() == nil {
 			v.problem("lake", err)
