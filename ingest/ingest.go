@@ -53,6 +53,9 @@ func (j *job) run(ctx context.Context) error {
 	background.Wait()
 	j.publisher.Flush(ctx)
 	j.publisher.FlushLake(ctx)
+	if ctx.Err() == nil {
+		err = errors.Join(err, j.publisher.SettleLake(ctx))
+	}
 
 	var away *discover.Unlisted
 	if (err == nil || errors.Is(err, bucket.ErrPartial) && !errors.As(err, &away)) && ctx.Err() == nil {

@@ -101,7 +101,7 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
 	if !j.DryRun {
-		if o.Lake, err = p.CreateLake(s); err != nil {
+		if o.Lake, err = p.CreateLake(s, o.Run); err != nil {
 			return err
 		}
 		if o.Lake != nil {

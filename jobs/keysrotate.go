@@ -224,7 +224,7 @@ func (j keysRotateJob) artifacts(p *workspace.Workspace, s *session.Records) (id
 }
 
 func (j keysRotateJob) reseal(p *workspace.Workspace, s *session.Records, ids []symbol.ID) (*keys.ResealReport, error) {
-	lake, err := p.CreateLake(s)
+	lake, err := p.CreateLake(s, "")
 	if err != nil {
 		return nil, err
 	}

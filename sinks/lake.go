@@ -29,6 +29,11 @@ const (
 type Lake interface {
 	// Live gives what the lake names at present: one load an artifact.
 	Live(ctx context.Context) (map[symbol.ID]LakeMark, error)
+	// Noted reports whether the store has noted the end of the lake's log, so that no other process has written the lake
+	// without telling.
+	Noted(ctx context.Context) (bool, error)
+	// Note has the store note the present end of the log.
+	Note(ctx context.Context) error
 	// Holds reports whether the lake has the rows of a load of a, named at present or not: a load
 	// that is published again after another one is then named without its rows.
 	Holds(ctx context.Context, a *symbol.Artifact, l Load) (bool, error)

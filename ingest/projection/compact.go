@@ -48,7 +48,8 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	r := &CompactReport{Job: "compact", Started: o.Now()}
 	defer func() { r.Seconds = o.Now().Sub(r.Started).Seconds() }()
 	if !o.DryRun && o.Profile == "" {
-		p, err := update(ctx, o.Stores, nil, o.Progress)
+		o.Stores.Now = o.Now
+		p, err := updateAll(ctx, o.Stores, o.Progress)
 		if err != nil {
 			return r, err
 		}

@@ -24,6 +24,7 @@ type Stores struct {
 	// Until protects loads that were published after it: another process may be about to write them
 	// (zero: no load is protected).
 	Until time.Time
+	Now   func() time.Time // nil: time.Now
 }
 
 // Result counts the work of Update.
@@ -31,6 +32,7 @@ type Result struct {
 	Artifacts int   // their rows were written
 	Facts     int   // only names or counts of these artifacts had changed
 	Dropped   int   // artifacts that the store no longer publishes
+	Left      int   // artifacts that Until protects
 	Bytes     int64 // of the files written
 	Files     []string
 }
@@ -39,7 +41,109 @@ type Result struct {
 // store's own rows: after a process died, for a new lake, after a rollback. only restricts it to some
 // artifacts (nil: all).
 func Update(ctx context.Context, p Stores, only []symbol.ID) (*Result, error) {
-	return update(ctx, p, only, nil)
+	if only != nil {
+		return update(ctx, p, only, nil)
+	}
+	return updateAll(ctx, p, nil)
+}
+
+// CatchUp makes the lake name the loads that the store publishes, as Update does. It compares all of them only if something
+// may differ: a process died, or changed records without the lake, or the store has not noted the end of the lake's log. alive
+// tells whether the worker of a lag still looks after its changes itself.
+func CatchUp(ctx context.Context, p Stores, alive func(context.Context, row.WorkerID) (bool, error)) (*Result, error) {
+	noted, err := p.Lake.Noted(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the lake: %w", err)
+	}
+	var lags []*catalog.Lag
+	cat := catalog.New(p.Store.Catalog, p.Keyring)
+	err = cat.Lakes.EachLag(ctx, func(l *catalog.Lag) error {
+		if l.Worker != (row.WorkerID{}) {
+			if lives, err := alive(ctx, l.Worker); err != nil || lives {
+				return err
+			}
+		}
+		lags = append(lags, l)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if noted && len(lags) == 0 {
+		return &Result{}, nil
+	}
+	return compare(ctx, p, cat, lags, noted, nil)
+}
+
+// updateAll compares all artifacts.
+func updateAll(ctx context.Context, p Stores, progress func(done, total int)) (*Result, error) {
+	noted, err := p.Lake.Noted(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the lake: %w", err)
+	}
+	cat := catalog.New(p.Store.Catalog, p.Keyring)
+	workers := map[row.WorkerID]bool{}
+	err = cat.Workers.Each(ctx, func(w *catalog.Worker) error {
+		workers[w.ID] = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list workers: %w", err)
+	}
+	var lags []*catalog.Lag
+	err = cat.Lakes.EachLag(ctx, func(l *catalog.Lag) error {
+		if !workers[l.Worker] { // with a lease it may change more
+			lags = append(lags, l)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return compare(ctx, p, cat, lags, noted, progress)
+}
+
+// compare compares all artifacts, and ends lags that the lake has followed then. noted says that the store has noted the end of
+// the lake's log.
+func compare(ctx context.Context, p Stores, cat *catalog.Catalog, lags []*catalog.Lag, noted bool, progress func(done, total int)) (*Result, error) {
+	if !noted {
+		// The first commit of this comparison notes the end. If the process dies after it, the lag tells that the lake is not
+		// complete.
+		id := row.NewWorkerID() // without a lease, so it passes for dead
+		if err := cat.Lakes.NoteOf(ctx, id); err != nil {
+			return nil, err
+		}
+		err := cat.Lakes.EachLag(ctx, func(l *catalog.Lag) error {
+			if l.Worker == id {
+				lags = append(lags, l)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	now := p.now()
+	done, err := update(ctx, p, nil, progress)
+	if err != nil || done.Left > 0 {
+		return done, err
+	}
+	for _, l := range lags {
+		if l.Worker == (row.WorkerID{}) && now.Sub(l.At) < catalog.LagAge {
+			continue // its process may still change records
+		}
+		if err := cat.Lakes.EndLag(ctx, l); err != nil {
+			return done, err
+		}
+	}
+	return done, p.Lake.Note(ctx)
+}
+
+func (p *Stores) now() time.Time {
+	if p.Now == nil {
+		return time.Now()
+	}
+	return p.Now()
 }
 
 // update is Update. progress is called after each artifact (nil: none).
@@ -69,6 +173,7 @@ func project(ctx context.Context, p Stores, only []symbol.ID, done *Result, prog
 	if err != nil {
 		return fmt.Errorf("read the lake: %w", err)
 	}
+	done.Left = 0
 	w := &projector{Stores: p, cat: catalog.New(p.Store.Catalog, p.Keyring), live: live, done: done}
 	defer w.abort()
 	if only != nil {
@@ -135,12 +240,16 @@ func (w *projector) abort() {
 }
 
 func (w *projector) artifact(ctx context.Context, rec *catalog.Record) error {
-	if !record.Published(rec) || !w.Until.IsZero() && rec.Published.At.After(w.Until) {
+	if !record.Published(rec) {
 		return nil
 	}
 	l := LoadOf(rec)
 	mark, named := w.live[rec.ID]
 	if named && mark.Load == l.Load && mark.Revision == l.Revision() {
+		return nil
+	}
+	if !w.Until.IsZero() && rec.Published.At.After(w.Until) {
+		w.done.Left++
 		return nil
 	}
 	if w.batch == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // lakeAge is the age at which a batch of the lake is committed: no object waits longer for its ledger
@@ -205,7 +206,9 @@ func (p *Publisher) nameInLake(ctx context.Context, b *Batch) error {
 	var loads []*sinks.LakeLoad
 	var orphans []symbol.ID // published by a process that died
 	var live map[symbol.ID]sinks.LakeMark
+	marks := make(map[symbol.ID]uint64, len(b.loads)) // of what the lake follows in the end
 	for id, written := range b.loads {
+		marks[id] = p.Catalog.Lakes.Changing(id)
 		rec, err := p.Catalog.Artifacts.Get(ctx, id)
 		if err != nil {
 			return err
@@ -214,7 +217,8 @@ func (p *Publisher) nameInLake(ctx context.Context, b *Batch) error {
 			continue
 		}
 		now := projection.LoadOf(rec)
-		if !slices.Contains(written, now.Load) {
+		now.Fresh = slices.Contains(written, now.Load)
+		if !now.Fresh {
 			if live == nil {
 				if live, err = p.Lake.Live(ctx); err != nil {
 					return err
@@ -249,13 +253,17 @@ func (p *Publisher) nameInLake(ctx context.Context, b *Batch) error {
 		return err
 	}
 	p.countLake(done)
-	if len(orphans) == 0 {
-		return nil
+	if len(orphans) > 0 {
+		s := p.stores()
+		s.Until = time.Time{} // the orphans are this run's
+		if _, err = projection.Update(ctx, s, orphans); err != nil {
+			return err
+		}
 	}
-	s := p.stores()
-	s.Until = time.Time{} // the orphans are this run's
-	_, err = projection.Update(ctx, s, orphans)
-	return err
+	for id, mark := range marks {
+		p.Catalog.Lakes.Named(id, mark)
+	}
+	return nil
 }
 
 // willName reports whether another batch than b, or another process, is about to name the load that
@@ -283,22 +291,74 @@ const settleTime = time.Hour
 
 // stores returns the store and the lake of this run.
 func (p *Publisher) stores() projection.Stores {
-	s := projection.Stores{Store: p.Store, Keyring: p.Keyring, Lake: p.Lake}
+	s := projection.Stores{Store: p.Store, Keyring: p.Keyring, Lake: p.Lake, Now: p.Now}
 	if p.Shards > 1 || p.Crew.Others() {
 		s.Until = p.Now().Add(-settleTime)
 	}
 	return s
 }
 
-// UpdateLake brings the lake up to the store, before a run adds anything.
+// UpdateLake brings the lake up to the store, before a run adds anything, if it may be behind. From then on this worker's lease
+// answers for what the run changes.
 func (p *Publisher) UpdateLake(ctx context.Context) error {
-	if p.Lake == nil || p.DryRun {
+	if p.DryRun {
 		return nil
 	}
-	done, err := projection.Update(ctx, p.stores(), nil)
-	if err != nil {
-		return err
+	if p.Lake != nil {
+		done, err := projection.CatchUp(ctx, p.stores(), p.Crew.Alive)
+		if err != nil {
+			return err
+		}
+		p.countLake(sinks.LakeCommitted{Files: done.Files, Bytes: done.Bytes})
 	}
-	p.countLake(sinks.LakeCommitted{Files: done.Files, Bytes: done.Bytes})
+	p.Catalog.Lakes.Lease(p.Journal.Worker)
 	return nil
+}
+
+// SettleLake notes that the lake follows all that the run has changed, after FlushLake. Without a lake it leaves a note that
+// a lake would be behind. If the run ended with an error, the next one compares.
+func (p *Publisher) SettleLake(ctx context.Context) error {
+	if p.DryRun {
+		return nil
+	}
+	lakes := p.Catalog.Lakes
+	unnamed := lakes.Unnamed()
+	if p.Lake == nil {
+		if err := p.leaveBehind(ctx, len(unnamed) > 0); err != nil {
+			return err
+		}
+	} else if len(unnamed) > 0 { // a load was published, and an error kept it from its batch
+		s := p.stores()
+		s.Until = time.Time{}
+		done, err := projection.Update(ctx, s, unnamed)
+		if err != nil {
+			return err
+		}
+		p.countLake(sinks.LakeCommitted{Files: done.Files, Bytes: done.Bytes})
+	}
+	return lakes.Settle(ctx)
+}
+
+// leaveBehind notes that a lake would be behind, in place of this run, if changed says so, and in place of workers that died.
+func (p *Publisher) leaveBehind(ctx context.Context, changed bool) error {
+	var dead []*catalog.Lag
+	err := p.Catalog.Lakes.EachLag(ctx, func(l *catalog.Lag) error {
+		if l.Worker == (row.WorkerID{}) || l.Worker == p.Journal.Worker {
+			return nil
+		}
+		lives, err := p.Crew.Alive(ctx, l.Worker)
+		if err == nil && !lives {
+			dead = append(dead, l)
+		}
+		return err
+	})
+	if err == nil && (changed || len(dead) > 0) {
+		err = p.Catalog.Lakes.NoteOf(ctx, row.WorkerID{})
+	}
+	for _, l := range dead {
+		if err == nil {
+			err = p.Catalog.Lakes.EndLag(ctx, l)
+		}
+	}
+	return err
 }

@@ -24,6 +24,8 @@ type LakeOptions struct {
 	SingleWriter bool
 	Scratch      string
 	Create       bool // make the folder, if it is one
+	Run          string          // id of the run that writes, for the log ("": none)
+	Heads        sinks.LakeHeads // remembers the end of the log; nil: nothing does
 	// Go starts the encoder of a file beside its writer; nil: files are encoded in place.
 	Go func(func())
 }
@@ -45,7 +47,7 @@ func OpenLake(ctx context.Context, url string, o LakeOptions) (sinks.Lake, error
 	if key != "" {
 		return nil, fmt.Errorf("%s is a file, not a folder", url)
 	}
-	return lake.Open(lake.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch, Go: o.Go}), nil
+	return lake.Open(lake.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch, Go: o.Go, Run: o.Run, Heads: o.Heads}), nil
 }
 
 // localFolder is the path of a URL of this machine.

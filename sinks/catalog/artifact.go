@@ -12,7 +12,10 @@ import (
 )
 
 // Artifacts are the "a" records.
-type Artifacts struct{ records }
+type Artifacts struct {
+	records
+	lag *lag
+}
 
 // ArtifactKey is the key of an artifact's record.
 func ArtifactKey(id symbol.ID) []byte { return artifactKey(id) }
@@ -45,11 +48,17 @@ func (a Artifacts) From(ctx context.Context, from symbol.ID, emit func(*Record) 
 }
 
 // Swap replaces old by new in one step. old is nil (the store must have no record), or a record that
-// this process read or wrote. new nil deletes. sinks.ErrConflict: the store's record is not old.
+// this process read or wrote. new nil deletes. sinks.ErrConflict: the store's record is not old. If the lake is to say
+// something else of the artifact from then on, Swap notes that first: see Lakes.
 func (a Artifacts) Swap(ctx context.Context, old, new *Record) error {
 	of := cmp.Or(old, new)
 	if of == nil {
 		return nil
+	}
+	if shows(old, new) {
+		if err := a.lag.change(ctx, a.records, of.ID); err != nil {
+			return fmt.Errorf("swap record of artifact %s: %w", of.ID, err)
+		}
 	}
 	key := func(r *Record) []byte { return artifactKey(r.ID) }
 	if err := swap(ctx, a.records, old, new, key, new); err != nil {

@@ -34,15 +34,16 @@ type Catalog struct {
 	Sources     Sources     // the state of sources between runs
 	Demand      Demand      // the names and artifacts that look-ups asked for
 	Audit       Audit       // the chain of events
+	Lakes       Lakes       // what the lake cannot tell of itself
 	Keys        Keys        // the records that need an older store key
 	Counters    Counters    // sums over artifacts and objects
 }
 
 // New returns the catalog of the store that ring's keys came from.
 func New(store sinks.Catalog, ring *row.Keyring) *Catalog {
-	r := records{store, ring}
+	r, g := records{store, ring}, new(lag)
 	return &Catalog{
-		Artifacts:   Artifacts{r},
+		Artifacts:   Artifacts{r, g},
 		Names:       Names{r},
 		Ledger:      Ledger{r},
 		Waiters:     Waiters{r},
@@ -53,6 +54,7 @@ func New(store sinks.Catalog, ring *row.Keyring) *Catalog {
 		Sources:     Sources{r},
 		Demand:      Demand{r},
 		Audit:       Audit{r},
+		Lakes:       Lakes{r, g},
 		Keys:        Keys{r},
 		Counters:    Counters{r},
 	}

@@ -50,7 +50,7 @@ func (k Keys) Stale(ctx context.Context, from []byte, limit int) (stale []Stale,
 // wrapsOlder reports whether a record holds data keys that an older version wraps. A record that was
 // sealed anew by other code keeps its data keys as they were wrapped.
 func (k Keys) wrapsOlder(ctx context.Context, r sinks.Row, newest uint32) bool {
-	rec, err := Artifacts(k).read(ctx, r)
+	rec, err := Artifacts{records: k.records}.read(ctx, r)
 	if err != nil {
 		return true
 	}
@@ -233,7 +233,7 @@ func (k Keys) renewName(ctx context.Context, r sinks.Row) error {
 }
 
 func (k Keys) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err error) {
-	artifacts := Artifacts(k)
+	artifacts := Artifacts{records: k.records}
 	old, err := artifacts.read(ctx, r)
 	if err != nil {
 		return 0, err
@@ -269,7 +269,7 @@ func (k Keys) Use(ctx context.Context) (KeyUse, error) {
 		if r.Key[0] != row.RecordArtifact {
 			return nil
 		}
-		rec, err := Artifacts(k).read(ctx, r)
+		rec, err := Artifacts{records: k.records}.read(ctx, r)
 		if err != nil {
 			return err
 		}

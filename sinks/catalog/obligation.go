@@ -18,6 +18,8 @@ const (
 	pendingLedger = 2 // the ledger is to follow an artifact's record
 	// how far gc has written the catalog's records anew: see Keys.RenewedTo
 	pendingRenewal = 3
+	pendingLake    = 4 // the lake is to follow what a process changed
+	pendingHead    = 5 // the end of a lake's log
 )
 
 // Obligation is work that some process still owes. A process records it before the work's cause
@@ -41,7 +43,7 @@ type Obligations struct{ records }
 func (o Obligations) Add(ctx context.Context, companion string, w Waiter) error {
 	key := append([]byte{row.RecordObligation, pendingWake}, o.ring.Tag(row.RecordObject, w.Object)...)
 	key = append(append(key, o.ring.Tag(row.RecordWaiter, companion)...), w.Artifact[:]...)
-	if _, err := o.write(ctx, key, refForm{Name: companion, Artifact: idText(w.Artifact), Object: w.Object}); err != nil {
+	if _, err := o.write(ctx, key, &refForm{Name: companion, Artifact: idText(w.Artifact), Object: w.Object}); err != nil {
 		return fmt.Errorf("note that %s is to be derived again: %w", w.Object, err)
 	}
 	return nil
@@ -50,7 +52,7 @@ func (o Obligations) Add(ctx context.Context, companion string, w Waiter) error 
 // AddLedger records that the ledger's entries of an artifact's objects are to follow its record.
 func (o Obligations) AddLedger(ctx context.Context, id symbol.ID) (*Obligation, error) {
 	key := append([]byte{row.RecordObligation, pendingLedger}, id[:]...)
-	raw, err := o.write(ctx, key, refForm{Artifact: idText(id)})
+	raw, err := o.write(ctx, key, &refForm{Artifact: idText(id)})
 	if err != nil {
 		return nil, fmt.Errorf("note that the ledger of artifact %s is to be set right: %w", id, err)
 	}
@@ -58,14 +60,14 @@ func (o Obligations) AddLedger(ctx context.Context, id symbol.ID) (*Obligation, 
 }
 
 // write writes a record that differs from every earlier one of its key, and returns its bytes.
-func (o Obligations) write(ctx context.Context, key []byte, f refForm) ([]byte, error) {
+func (o Obligations) write(ctx context.Context, key []byte, form any) ([]byte, error) {
 	for {
 		old, err := o.store.Get(ctx, key)
 		if err != nil {
 			return nil, err
 		}
 		// On a conflict another process wrote the record, or removed it.
-		raw, err := o.replace(ctx, key, old, &f)
+		raw, err := o.replace(ctx, key, old, form)
 		if !errors.Is(err, sinks.ErrConflict) {
 			return raw, err
 		}

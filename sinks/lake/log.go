@@ -128,6 +128,36 @@ func (l *Lake) checkHead(ctx context.Context, t *journal.Tail) error {
 	}
 }
 
+// Noted implements sinks.Lake.
+func (l *Lake) Noted(ctx context.Context) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(ctx); err != nil || l.tail.Number == 0 || l.o.Heads == nil {
+		return false, err
+	}
+	h, err := l.o.Heads.LakeHead(ctx, l.tail.Lake)
+	return h.Number == l.tail.Number, err
+}
+
+// Note implements sinks.Lake.
+func (l *Lake) Note(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(ctx); err != nil || l.tail.Number == 0 || l.o.Heads == nil {
+		return err
+	}
+	return l.advance(ctx)
+}
+
+// advance has the store note the end of the log.
+func (l *Lake) advance(ctx context.Context) error {
+	err := l.o.Heads.AdvanceLakeHead(ctx, sinks.LakeHead{Lake: l.tail.Lake, Number: l.tail.Number, MAC: l.tail.MAC.String()})
+	if err != nil {
+		return fmt.Errorf("note the end of the lake's log in the store: %w", err)
+	}
+	return nil
+}
+
 // contains checks that the log still has an entry as the store remembers it. Old entries may be deleted.
 func (l *Lake) contains(ctx context.Context, h sinks.LakeHead) error {
 	e, err := l.log.Entry(ctx, h.Number)
@@ -334,10 +364,7 @@ func (l *Lake) append(ctx context.Context, e *journal.Entry) error {
 	if l.o.Heads == nil {
 		return nil
 	}
-	if err := l.o.Heads.AdvanceLakeHead(ctx, sinks.LakeHead{Lake: r.Lake, Number: r.Number, MAC: r.MAC.String()}); err != nil {
-		return fmt.Errorf("note the end of the lake's log in the store: %w", err)
-	}
-	return nil
+	return l.advance(ctx)
 }
 
 // checkpoint makes a checkpoint at the end of the log. mu is held.

@@ -54,9 +54,10 @@ func (p *Workspace) LakeText(place func(url string) string) string {
 // ErrNoLake says that the configuration has no lake.
 var ErrNoLake = errors.New("there is no lake")
 
-// CreateLake opens the lake of a store to write it, and makes its folder; nil: it is off.
-func (p *Workspace) CreateLake(s *session.Records) (sinks.Lake, error) {
-	l, err := p.OpenLake(s, true)
+// CreateLake opens the lake of a store to write it, and makes its folder; nil: it is off. run is the id of the run that writes
+// ("": none).
+func (p *Workspace) CreateLake(s *session.Records, run string) (sinks.Lake, error) {
+	l, err := p.openLake(s, true, run)
 	if errors.Is(err, ErrNoLake) {
 		return nil, nil
 	}
@@ -99,6 +100,10 @@ func (p *Workspace) CheckLake() error {
 
 // OpenLake opens the lake of a store.
 func (p *Workspace) OpenLake(s *session.Records, create bool) (sinks.Lake, error) {
+	return p.openLake(s, create, "")
+}
+
+func (p *Workspace) openLake(s *session.Records, create bool, run string) (sinks.Lake, error) {
 	url, c := p.LakeURL(), p.Config.Lake
 	if url == settings.LakeOff {
 		return nil, ErrNoLake
@@ -114,7 +119,7 @@ func (p *Workspace) OpenLake(s *session.Records, create bool) (sinks.Lake, error
 		return nil, err
 	}
 	l, err := all.OpenLake(p.Ctx, url, all.LakeOptions{Profile: p.lakeProfile(), Keys: keys, OneKey: c.DataKey == "dataset",
-		SingleWriter: c.SingleWriter, Scratch: p.Scratch(), Create: create, Go: func(f func()) { go f() },
+		SingleWriter: c.SingleWriter, Scratch: p.Scratch(), Create: create, Go: func(f func()) { go f() }, Run: run, Heads: s.Lakes,
 		Bucket: bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.AWSProfile, PathStyle: c.PathStyle, Checksums: c.Checksums}})
 	if errors.Is(err, bucket.ErrNotFound) {
 		return nil, fmt.Errorf("%w at %s: symlake ingest makes it", ErrNoLake, url)
