@@ -39,7 +39,7 @@ func (j compactJob) Check(s *session.Session) error {
 
 // Run merges small files of the lake.
 func (j compactJob) Run(p *workspace.Workspace) error {
-	s, err := p.OpenRecords(true)
+	s, err := p.OpenRecords(j.DryRun)
 	if j.Skips(p.Session, err) {
 		return nil
 	}

@@ -321,7 +321,7 @@ func (c *compaction) clean(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	old, err := c.l.legacy(ctx)
+	old, err := readLegacy(ctx, c.l.b)
 	if err != nil {
 		return err
 	}

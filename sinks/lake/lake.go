@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -80,4 +81,16 @@ func (l *Lake) probe(ctx context.Context) error {
 	}
 	l.probed = true
 	return nil
+}
+
+// create writes an object, or returns bucket.ErrChanged if the key is taken.
+func (l *Lake) create(ctx context.Context, key string, r io.Reader) error {
+	if l.o.SingleWriter {
+		if _, _, err := l.b.Stat(ctx, key); err == nil {
+			return fmt.Errorf("%s exists: %w", l.b.URL(key), bucket.ErrChanged)
+		} else if !errors.Is(err, bucket.ErrNotFound) {
+			return err
+		}
+	}
+	return l.b.Create(ctx, key, "", r)
 }

@@ -1,12 +1,12 @@
 package lake
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -76,10 +76,10 @@ type legacy struct {
 	files  *manifest // that counts; nil: no file does
 }
 
-// legacy reads what there is before the log's first entry.
-func (l *Lake) legacy(ctx context.Context) (*legacy, error) {
+// readLegacy reads what a bucket has besides a log.
+func readLegacy(ctx context.Context, b bucket.Bucket) (*legacy, error) {
 	var last bucket.Entry
-	err := l.b.List(ctx, manifestDir, "", func(e bucket.Entry) error {
+	err := b.List(ctx, manifestDir, "", func(e bucket.Entry) error {
 		if _, ok := manifestNumber(e.Key); ok {
 			last = e
 		}
@@ -91,7 +91,7 @@ func (l *Lake) legacy(ctx context.Context) (*legacy, error) {
 	if last.Key == "" {
 		return &legacy{}, nil
 	}
-	m, err := l.readManifest(ctx, last)
+	m, err := readManifest(ctx, b, last)
 	if err != nil {
 		return nil, err
 	}
@@ -100,28 +100,28 @@ func (l *Lake) legacy(ctx context.Context) (*legacy, error) {
 	case m.Format == manifestOfFiles:
 		old.files = m
 	case m.From > 0:
-		e, _, err := l.b.Stat(ctx, manifestKey(m.From))
+		e, _, err := b.Stat(ctx, manifestKey(m.From))
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", l.b.URL(manifestKey(m.From)), err)
+			return nil, fmt.Errorf("read %s: %w", b.URL(manifestKey(m.From)), err)
 		}
-		if old.files, err = l.readManifest(ctx, e); err != nil {
+		if old.files, err = readManifest(ctx, b, e); err != nil {
 			return nil, err
 		}
 	}
 	return old, nil
 }
 
-func (l *Lake) readManifest(ctx context.Context, e bucket.Entry) (*manifest, error) {
+func readManifest(ctx context.Context, b bucket.Bucket, e bucket.Entry) (*manifest, error) {
 	if e.Size > maxManifestBytes {
-		return nil, fmt.Errorf("read %s: its %d bytes are too many", l.b.URL(e.Key), e.Size)
+		return nil, fmt.Errorf("read %s: its %d bytes are too many", b.URL(e.Key), e.Size)
 	}
-	text, err := readAll(ctx, l.b, e)
+	text, err := readAll(ctx, b, e)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.b.URL(e.Key), err)
+		return nil, fmt.Errorf("read %s: %w", b.URL(e.Key), err)
 	}
 	m, err := parseManifest(e.Key, text)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.b.URL(e.Key), damaged(err))
+		return nil, fmt.Errorf("read %s: %w", b.URL(e.Key), damaged(err))
 	}
 	return m, nil
 }
@@ -141,7 +141,7 @@ func parseManifest(key string, text []byte) (*manifest, error) {
 }
 
 // state returns what the manifest says. It knows no place of rows in a file.
-func (l *Lake) legacyState(ctx context.Context, old *legacy) (*journal.State, error) {
+func (old *legacy) state(ctx context.Context, b bucket.Bucket, keys sinks.LakeKeys) (*journal.State, error) {
 	s := &journal.State{Changes: *journal.NewChanges(), Sealed: map[uint32]int{}}
 	m := old.files
 	if m == nil {
@@ -158,19 +158,19 @@ func (l *Lake) legacyState(ctx context.Context, old *legacy) (*journal.State, er
 		return s, nil
 	}
 	s.Sealed[m.Live.Key]++
-	if err := l.readLive(ctx, m, s); err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.b.URL(m.Live.Path), err)
+	if err := m.readLive(ctx, b, keys, s); err != nil {
+		return nil, fmt.Errorf("read %s: %w", b.URL(m.Live.Path), err)
 	}
 	return s, nil
 }
 
 // readLive reads the table live of a manifest.
-func (l *Lake) readLive(ctx context.Context, m *manifest, to *journal.State) error {
-	e, _, err := l.b.Stat(ctx, m.Live.Path)
+func (m *manifest) readLive(ctx context.Context, b bucket.Bucket, keys sinks.LakeKeys, to *journal.State) error {
+	e, _, err := b.Stat(ctx, m.Live.Path)
 	if err != nil {
 		return err
 	}
-	r, err := l.b.Open(ctx, e)
+	r, err := b.Open(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (l *Lake) readLive(ctx context.Context, m *manifest, to *journal.State) err
 		paths[s] = s
 		return s
 	}
-	err = pqfile.ReadTexts(ctx, l.o.Keys, r, e.Size, "", []int{0, 1, 2, 3, 4, 5}, func(row []string) error {
+	err = pqfile.ReadTexts(ctx, keys, r, e.Size, "", []int{0, 1, 2, 3, 4, 5}, func(row []string) error {
 		id, err := symbol.ParseID(row[0])
 		if err != nil {
 			return err
@@ -203,57 +203,12 @@ func (l *Lake) readLive(ctx context.Context, m *manifest, to *journal.State) err
 	return err
 }
 
-// begin puts the manifest that makes way for a log. It returns the id of the log, which another writer may have chosen.
-func (l *Lake) begin(ctx context.Context, profile string) (*legacy, error) {
-	for range maxRebases {
-		old, err := l.legacy(ctx)
-		if err != nil || old.lake != "" {
-			return old, err
-		}
-		m := manifest{Format: manifestOfLog, Number: old.newest + 1, Made: l.o.Now().UTC(), Profile: profile, Files: []journal.File{}, Lake: newLakeID(),
-			Note: "this lake has a log in " + journal.EntryDir + ": use a newer symlake"}
-		if old.files != nil {
-			m.From, m.Profile = old.files.Number, old.files.Profile
-		}
-		text, err := json.Marshal(&m)
-		if err != nil {
-			return nil, err
-		}
-		err = l.create(ctx, manifestKey(m.Number), bytes.NewReader(append(text, '\n')))
-		if err != nil && !errors.Is(err, bucket.ErrChanged) {
-			return nil, fmt.Errorf("begin the log of the lake: %w", err)
-		}
-	}
-	return nil, fmt.Errorf("begin the log of the lake: %w: others were faster %d times", sinks.ErrConflict, maxRebases)
-}
-
-// moved returns the first entry of the log of a lake that had none: all that its manifest says, with the places of rows
-// that its files tell.
-func (l *Lake) moved(ctx context.Context, old *legacy) (*journal.Entry, error) {
-	s, err := l.legacyState(ctx, old)
+func readAll(ctx context.Context, b bucket.Bucket, e bucket.Entry) ([]byte, error) {
+	r, err := b.Open(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	e := &journal.Entry{Lake: old.lake, Made: l.o.Now().UTC(), Profile: s.Profile, Run: l.o.Run}
-	spans := map[string]map[loadKey]rowsOf{}
-	for _, f := range s.Counting() {
-		e.Files = append(e.Files, f.File)
-		if spans[f.Path], err = l.count(ctx, f.File); err != nil {
-			return nil, fmt.Errorf("read which loads %s holds: %w", l.b.URL(f.Path), err)
-		}
-	}
-	for _, f := range s.Retiring() {
-		e.Retired = append(e.Retired, f.Path)
-	}
-	for id, n := range s.Live {
-		key := loadKey{id, n.Load}
-		for _, span := range []*journal.Span{&n.Rows, &n.Facts, &n.Names} {
-			if span.File != "" {
-				at := spans[span.File][key]
-				span.First, span.Rows = at.first, at.rows
-			}
-		}
-		e.Live = append(e.Live, journal.Named{Artifact: id, Live: n.Live})
-	}
-	return e, nil
+	text := make([]byte, e.Size)
+	_, err = io.ReadFull(io.NewSectionReader(r, 0, e.Size), text)
+	return text, errors.Join(err, r.Close())
 }

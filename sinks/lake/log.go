@@ -1,12 +1,13 @@
 package lake
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -22,28 +23,6 @@ func newLakeID() string {
 	b := make([]byte, 16)
 	rand.Read(b)
 	return hex.EncodeToString(b)
-}
-
-func readAll(ctx context.Context, b bucket.Bucket, e bucket.Entry) ([]byte, error) {
-	r, err := b.Open(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, e.Size)
-	_, err = io.ReadFull(io.NewSectionReader(r, 0, e.Size), text)
-	return text, errors.Join(err, r.Close())
-}
-
-// create writes an object, or returns bucket.ErrChanged if the key is taken.
-func (l *Lake) create(ctx context.Context, key string, r io.Reader) error {
-	if l.o.SingleWriter {
-		if _, _, err := l.b.Stat(ctx, key); err == nil {
-			return fmt.Errorf("%s exists: %w", l.b.URL(key), bucket.ErrChanged)
-		} else if !errors.Is(err, bucket.ErrNotFound) {
-			return err
-		}
-	}
-	return l.b.Create(ctx, key, "", r)
 }
 
 // refresh finds the end of the log, and brings the state up to it, if this process has one. mu is held.
@@ -73,7 +52,7 @@ func (l *Lake) refresh(ctx context.Context) error {
 		l.old = nil
 		return nil
 	}
-	if l.old, err = l.legacy(ctx); err != nil || l.old.lake == "" || l.o.Heads == nil {
+	if l.old, err = readLegacy(ctx, l.b); err != nil || l.old.lake == "" || l.o.Heads == nil {
 		return err
 	}
 	h, err := l.o.Heads.LakeHead(ctx, l.old.lake)
@@ -187,7 +166,7 @@ func (l *Lake) full(ctx context.Context) (*journal.State, error) {
 		return l.state, nil
 	}
 	if l.tail.Number == 0 {
-		return l.legacyState(ctx, l.old)
+		return l.old.state(ctx, l.b, l.o.Keys)
 	}
 	s, err := l.log.State(ctx, 0)
 	if err != nil {
@@ -351,6 +330,61 @@ func (l *Lake) takeOver(ctx context.Context) error {
 		return err
 	}
 	return l.refresh(ctx)
+}
+
+// begin puts the manifest that makes way for a log. It returns the id of the log, which another writer may have chosen.
+func (l *Lake) begin(ctx context.Context, profile string) (*legacy, error) {
+	for range maxRebases {
+		old, err := readLegacy(ctx, l.b)
+		if err != nil || old.lake != "" {
+			return old, err
+		}
+		m := manifest{Format: manifestOfLog, Number: old.newest + 1, Made: l.o.Now().UTC(), Profile: profile, Files: []journal.File{}, Lake: newLakeID(),
+			Note: "this lake has a log in " + journal.EntryDir + ": use a newer symlake"}
+		if old.files != nil {
+			m.From, m.Profile = old.files.Number, old.files.Profile
+		}
+		text, err := json.Marshal(&m)
+		if err != nil {
+			return nil, err
+		}
+		err = l.create(ctx, manifestKey(m.Number), bytes.NewReader(append(text, '\n')))
+		if err != nil && !errors.Is(err, bucket.ErrChanged) {
+			return nil, fmt.Errorf("begin the log of the lake: %w", err)
+		}
+	}
+	return nil, fmt.Errorf("begin the log of the lake: %w: others were faster %d times", sinks.ErrConflict, maxRebases)
+}
+
+// moved returns the first entry of the log of a lake that had none: all that its manifest says, with the places of rows
+// that its files tell.
+func (l *Lake) moved(ctx context.Context, old *legacy) (*journal.Entry, error) {
+	s, err := old.state(ctx, l.b, l.o.Keys)
+	if err != nil {
+		return nil, err
+	}
+	e := &journal.Entry{Lake: old.lake, Made: l.o.Now().UTC(), Profile: s.Profile, Run: l.o.Run}
+	spans := map[string]map[loadKey]rowsOf{}
+	for _, f := range s.Counting() {
+		e.Files = append(e.Files, f.File)
+		if spans[f.Path], err = l.count(ctx, f.File); err != nil {
+			return nil, fmt.Errorf("read which loads %s holds: %w", l.b.URL(f.Path), err)
+		}
+	}
+	for _, f := range s.Retiring() {
+		e.Retired = append(e.Retired, f.Path)
+	}
+	for id, n := range s.Live {
+		key := loadKey{id, n.Load}
+		for _, span := range []*journal.Span{&n.Rows, &n.Facts, &n.Names} {
+			if span.File != "" {
+				at := spans[span.File][key]
+				span.First, span.Rows = at.first, at.rows
+			}
+		}
+		e.Live = append(e.Live, journal.Named{Artifact: id, Live: n.Live})
+	}
+	return e, nil
 }
 
 // append writes an entry, and tells the store that it is the end.
