@@ -23,7 +23,7 @@ type LakeOptions struct {
 	OneKey       bool // one data key for all files of a master key
 	SingleWriter bool
 	Scratch      string
-	Create       bool // make the folder, if it is one
+	Create       bool            // make the folder, if it is one
 	Run          string          // id of the run that writes, for the log ("": none)
 	Heads        sinks.LakeHeads // remembers the end of the log; nil: nothing does
 	// Go starts the encoder of a file beside its writer; nil: files are encoded in place.

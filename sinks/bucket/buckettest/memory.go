@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -96,7 +97,9 @@ func (m *Memory) entry(key string) bucket.Entry {
 	return bucket.Entry{Key: key, ETag: o.etag, Size: int64(len(o.bytes)), Modified: o.modified}
 }
 
-func (m *Memory) missing(key string) error { return fmt.Errorf("%s: %w", m.URL(key), bucket.ErrNotFound) }
+func (m *Memory) missing(key string) error {
+	return fmt.Errorf("%s: %w", m.URL(key), bucket.ErrNotFound)
+}
 
 // Stat implements bucket.Bucket.
 func (m *Memory) Stat(_ context.Context, key string) (bucket.Entry, map[string]string, error) {
@@ -144,8 +147,11 @@ func (r *memoryReader) Close() error { return nil }
 func (r *memoryReader) Mapped() []byte { return nil }
 
 // Create implements bucket.Bucket.
-func (m *Memory) Create(_ context.Context, key, etag string, r io.Reader) error {
+func (m *Memory) Create(ctx context.Context, key, etag string, r io.Reader) error {
 	b, err := io.ReadAll(r)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return err
 	}
@@ -169,7 +175,10 @@ func (m *Memory) put(key string, b []byte) {
 }
 
 // Delete implements bucket.Bucket.
-func (m *Memory) Delete(_ context.Context, keys []string) error {
+func (m *Memory) Delete(ctx context.Context, keys []string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests++
@@ -199,6 +208,13 @@ func (m *Memory) Keys(prefix string) (keys []string) {
 		}
 	}
 	return keys
+}
+
+// Clone returns a bucket with the same objects, and counts from 0.
+func (m *Memory) Clone() *Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &Memory{objects: maps.Clone(m.objects), keys: slices.Clone(m.keys), made: m.made}
 }
 
 // Put writes an object, whatever was there, as an attacker does; nil removes it.
