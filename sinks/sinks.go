@@ -5,6 +5,8 @@ package sinks
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -127,6 +129,23 @@ type Counter interface {
 	// Counts returns the counters that are not 0, as of one moment. whole is false if the store held records before it
 	// counted: then the counters mean nothing.
 	Counts(ctx context.Context) (counts map[string]int64, whole bool, err error)
+}
+
+// CountStored is the counter of a store that sums Sum of the prefix of each load with rows, in the step that makes the
+// rows visible or drops them. Counts has it, also when it is 0, if the store keeps it.
+const CountStored = "stored"
+
+// Keeper is implemented by Blocks that know where rows are and can lose them. KeepsAll reports whether the places of all
+// loads are still there. It opens none.
+type Keeper interface {
+	KeepsAll(ctx context.Context) (bool, error)
+}
+
+// Sum returns a number that stands for b in a counter. If two such counters are equal, so are the sets of what they sum
+// up, but for a chance of 1 in 2^64. Sums run over.
+func Sum(b []byte) int64 {
+	h := sha256.Sum256(b)
+	return int64(binary.LittleEndian.Uint64(h[:8]))
 }
 
 // Catalog holds small mutable records in key order, with compare-and-set on

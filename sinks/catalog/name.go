@@ -74,7 +74,7 @@ func (n Names) AddAll(ctx context.Context, pairs []Pair) []error {
 		if !is {
 			c = len(changes)
 			at[string(key)] = c
-			changes = append(changes, sinks.Change{Key: key, New: n.ring.Mark(key)})
+			changes = append(changes, sinks.Change{Key: key, New: n.ring.Mark(key), Counts: []sinks.Count{countKey(CountNames, key)}})
 		}
 		which[i] = c
 	}
@@ -88,9 +88,19 @@ func (n Names) AddAll(ctx context.Context, pairs []Pair) []error {
 	return errs
 }
 
+// CountNames sums the keys of the names that lead to artifacts. It equals CountNamed if each leads to an artifact with that
+// name, and back. Names in the form of earlier versions do not count.
+const CountNames = "names"
+
+// countKey counts a key.
+func countKey(counter string, key []byte) sinks.Count {
+	return sinks.Count{Name: counter, By: sinks.Sum(key)}
+}
+
 // mark adds a record that is a mark. It may be there already.
 func (n Names) mark(ctx context.Context, key []byte) error {
-	err := n.store.Swap(ctx, key, nil, n.ring.Mark(key))
+	ch := sinks.Change{Key: key, New: n.ring.Mark(key), Counts: []sinks.Count{countKey(CountNames, key)}}
+	err := n.store.SwapAll(ctx, []sinks.Change{ch})[0]
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil
 	}
@@ -122,9 +132,16 @@ func (n Names) removeKey(ctx context.Context, key []byte) error {
 		}
 		var changes []sinks.Change
 		for i, value := range values {
-			if value != nil {
-				changes = append(changes, sinks.Change{Key: keys[i], Old: value})
+			if value == nil {
+				continue
 			}
+			ch := sinks.Change{Key: keys[i], Old: value}
+			if i == 0 {
+				c := countKey(CountNames, key)
+				c.By = -c.By
+				ch.Counts = []sinks.Count{c}
+			}
+			changes = append(changes, ch)
 		}
 		if len(changes) == 0 {
 			return nil

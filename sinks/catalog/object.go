@@ -82,7 +82,7 @@ func (o *Object) InBacklog() bool {
 	return false
 }
 
-func (o *Object) counts(add func(sinks.Count)) error {
+func (o *Object) counts(_ Names, add func(sinks.Count)) error {
 	if err := o.Whole(); err != nil {
 		return err
 	}

@@ -54,19 +54,23 @@ const (
 
 // The counters of artifacts' records. CountKind has the kind of the published load behind it.
 const (
+	CountRecords   = "records"
 	CountArtifacts = "artifacts" // with a published load
 	CountKind      = "kind/"
 	CountLoading   = "loading"  // loads in progress
 	CountObsolete  = "obsolete" // loads for gc
-	CountPrevious  = "previous" // previous loads
 	CountEmpty     = "empty"    // records that hold nothing
-	CountRanges    = "ranges"   // of published loads, like the rest
-	CountRows      = "rows"
-	CountBytes     = "bytes"
-	CountText      = "text" // bytes of code
-	CountCovered   = "covered"
-	CountLines     = "lines"
-	CountInlined   = "inlined"
+	// CountLoads sums the loads that have rows by their records, as sinks.CountStored does by the rows. CountNamed sums the
+	// keys of the names that records have.
+	CountLoads   = "loads"
+	CountNamed   = "named"
+	CountRanges  = "ranges" // of published loads, like the rest
+	CountRows    = "rows"
+	CountBytes   = "bytes"
+	CountText    = "text" // bytes of code
+	CountCovered = "covered"
+	CountLines   = "lines"
+	CountInlined = "inlined"
 )
 
 // Loading counts the loads that are in progress. The other entries wait for gc.
@@ -79,13 +83,23 @@ func (r *Record) Loading() (n int) {
 	return n
 }
 
-func (r *Record) counts(add func(sinks.Count)) error {
+func (r *Record) counts(n Names, add func(sinks.Count)) error {
 	loading := r.Loading()
+	add(sinks.Count{Name: CountRecords, By: 1})
+	for _, l := range []*row.Loaded{r.Published, r.Previous} {
+		if l != nil && l.Bytes > 0 && len(l.WrappedKey) > 0 {
+			add(sinks.Count{Name: CountLoads, By: sinks.Sum(row.LoadPrefix(r.ID, l.Load))})
+		}
+	}
+	keys := make(map[string]bool, len(r.Names)) // unlike kinds of names may be one text
+	for _, name := range r.Names {
+		if key := string(n.nameKey(name.Text, r.ID)); !keys[key] {
+			keys[key] = true
+			add(countKey(CountNamed, []byte(key)))
+		}
+	}
 	add(sinks.Count{Name: CountLoading, By: int64(loading)})
 	add(sinks.Count{Name: CountObsolete, By: int64(len(r.Progress) - loading)})
-	if r.Previous != nil {
-		add(sinks.Count{Name: CountPrevious, By: 1})
-	}
 	l := r.Published
 	if l == nil {
 		if len(r.Progress) == 0 {

@@ -161,7 +161,7 @@ func swap[T any, P interface {
 	}
 	ch := sinks.Change{Key: key(cmp.Or(old, new)), Old: was}
 	var err error
-	if ch.Counts, err = countsOf(old, new); err != nil {
+	if ch.Counts, err = countsOf(r, (*T)(old), (*T)(new)); err != nil {
 		return err
 	}
 	if new != nil {
@@ -182,12 +182,13 @@ func swap[T any, P interface {
 
 // counted is a record that counters of the store sum up.
 type counted interface {
-	// counts calls add for each counter that the record adds to. The error is of a record that was not read whole.
-	counts(add func(sinks.Count)) error
+	// counts calls add for each counter that the record adds to. The error is of a record that was not read whole. n gives
+	// names their keys.
+	counts(n Names, add func(sinks.Count)) error
 }
 
 // countsOf returns what replacing old by new does to the counters; nothing if records of their kind are not counted.
-func countsOf[T any](old, new *T) ([]sinks.Count, error) {
+func countsOf[T any](r records, old, new *T) ([]sinks.Count, error) {
 	if _, is := any(new).(counted); !is {
 		return nil, nil
 	}
@@ -196,7 +197,7 @@ func countsOf[T any](old, new *T) ([]sinks.Count, error) {
 		if x == nil {
 			return nil
 		}
-		return any(x).(counted).counts(func(c sinks.Count) {
+		return any(x).(counted).counts(Names{r}, func(c sinks.Count) {
 			if c.By *= by; c.Most && by < 0 {
 				return
 			}
@@ -266,7 +267,7 @@ func swapAll[T any, P interface {
 			ch.New = r.ring.SealRecord(ch.Key, plain)
 		}
 		var err error
-		if ch.Counts, err = countsOf(c.Old, c.New); err != nil {
+		if ch.Counts, err = countsOf(r, c.Old, c.New); err != nil {
 			errs[i] = fmt.Errorf("swap %s: %w", name(of), err)
 			continue
 		}

@@ -48,13 +48,15 @@ func (w *writer) count(t *tally) error {
 		if by == 0 {
 			continue
 		}
-		if _, err := w.exec("INSERT INTO counters(name, n) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET n = n + excluded.n", name, by); err != nil {
-			return err
+		is, err := w.number("SELECT n FROM counters WHERE name = ?", name) // SQLite's own sums do not run over
+		switch is += by; {
+		case err != nil:
+		case is == 0:
+			_, err = w.exec("DELETE FROM counters WHERE name = ?", name)
+		default:
+			_, err = w.exec("REPLACE INTO counters(name, n) VALUES(?, ?)", name, is)
 		}
-		if by > 0 {
-			continue
-		}
-		if _, err := w.exec("DELETE FROM counters WHERE name = ? AND n = 0", name); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -72,7 +74,7 @@ func (c catalog) Counts(ctx context.Context) (counts map[string]int64, whole boo
 		return nil, false, err
 	}
 	err = c.db.read(func(c *conn) error {
-		counts, whole = make(map[string]int64), false
+		counts, whole = map[string]int64{sinks.CountStored: 0}, false
 		has, err := c.isCounted()
 		if err != nil || !has {
 			return err

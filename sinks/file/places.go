@@ -2,8 +2,10 @@ package file
 
 import (
 	"bytes"
+	"context"
 	"database/sql/driver"
 	"fmt"
+	"os"
 	"sync"
 
 	"github.com/symlake/symlake/sinks"
@@ -90,12 +92,14 @@ type loadOf struct {
 // It gives the files that hold no load any more.
 func enter(w *writer, loads []loadOf) (empty []string, err error) {
 	were := make(map[string]bool)
+	var sums tally
 	for _, l := range loads {
 		n, err := w.exec("INSERT INTO files(prefix, file) VALUES(?, ?) ON CONFLICT(prefix) DO NOTHING", l.at[:], l.file)
 		if err != nil {
 			return nil, err
 		}
 		if n > 0 {
+			sums.add([]sinks.Count{{Name: sinks.CountStored, By: sinks.Sum(l.at[:])}})
 			continue
 		}
 		old, err := fileOf(w, l.at)
@@ -110,12 +114,16 @@ func enter(w *writer, loads []loadOf) (empty []string, err error) {
 			return nil, err
 		}
 	}
+	if err := w.count(&sums); err != nil {
+		return nil, err
+	}
 	return emptied(w, were)
 }
 
 // leave removes loads from the table and gives the files that hold none any more.
 func leave(w *writer, loads []sinks.Prefix) (empty []string, err error) {
 	were := make(map[string]bool)
+	var sums tally
 	for _, at := range loads {
 		old, err := fileOf(w, at)
 		if err != nil {
@@ -128,6 +136,10 @@ func leave(w *writer, loads []sinks.Prefix) (empty []string, err error) {
 		if _, err := w.exec("DELETE FROM files WHERE prefix = ?", at[:]); err != nil {
 			return nil, err
 		}
+		sums.add([]sinks.Count{{Name: sinks.CountStored, By: -sinks.Sum(at[:])}})
+	}
+	if err := w.count(&sums); err != nil {
+		return nil, err
 	}
 	return emptied(w, were)
 }
@@ -168,6 +180,48 @@ func (p *places) inUse(names []string) (map[string]bool, error) {
 		return nil
 	})
 	return is, err
+}
+
+// filesQuery finds each file once. It looks for the next file behind the last, so files of many loads cost no more.
+const filesQuery = "WITH RECURSIVE f(x) AS (SELECT min(file) FROM files UNION ALL SELECT (SELECT min(file) FROM files WHERE file > x) FROM f WHERE x IS NOT NULL) SELECT x FROM f WHERE x IS NOT NULL"
+
+// KeepsAll implements sinks.Keeper: each file that loads name is there.
+func (b blocks) KeepsAll(ctx context.Context) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	var names []string
+	err := b.db.read(func(c *conn) error {
+		names = names[:0]
+		return c.each(filesQuery, nil, func(values []driver.Value) error {
+			names = append(names, string(bytesOf(values[0])))
+			return nil
+		})
+	})
+	if err != nil {
+		return false, fmt.Errorf("list the files of loads: %w", err)
+	}
+	gone := false
+	for _, name := range names {
+		if !validName(name) {
+			return false, nil
+		}
+		if _, err := os.Lstat(b.path(name)); err != nil {
+			gone = true
+			break
+		}
+	}
+	if !gone {
+		return true, nil
+	}
+	// A load that was dropped meanwhile leaves its file. What is gone for good is still named.
+	used, err := b.where.inUse(names)
+	for name := range used {
+		if _, serr := os.Lstat(b.path(name)); serr != nil {
+			return false, err
+		}
+	}
+	return err == nil, err
 }
 
 // below tells whether key is below stop; nil is no end.

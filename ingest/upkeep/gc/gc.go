@@ -60,7 +60,7 @@ type Report struct {
 	Job       string    `json:"job"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
-	Artifacts int       `json:"artifacts"`           // records read
+	Artifacts int       `json:"artifacts"`           // records read, or counted by the store
 	Loads     int       `json:"loads"`               // dropped: abandoned and superseded
 	Orphans   int       `json:"orphans"`             // of Loads: without a record
 	Records   int       `json:"records"`             // removed, because they were empty
@@ -106,6 +106,51 @@ type collector struct {
 }
 
 func (g *collector) run(ctx context.Context) error {
+	clean, err := g.clean(ctx)
+	if err == nil && !clean {
+		err = g.collect(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := g.conflicts(ctx); err != nil {
+		return err
+	}
+	if err := g.waits(ctx); err != nil {
+		return err
+	}
+	if err := g.renew(ctx); err != nil || g.DryRun {
+		return err
+	}
+	g.report.Freed, err = g.Store.Blocks.Tidy(ctx, g.before)
+	return err
+}
+
+// clean reports whether the store's counters prove that collect would find nothing: no record holds an entry of a load or is
+// empty, the records name the loads that have rows and no others, the rows are there, and names lead to the artifacts that
+// have them. Then gc reads no record.
+func (g *collector) clean(ctx context.Context) (bool, error) {
+	n, whole, err := g.cat.Counters.Read(ctx)
+	if err != nil || !whole {
+		return false, err
+	}
+	stored, is := n[sinks.CountStored]
+	if !is || stored != n[catalog.CountLoads] || n[catalog.CountNames] != n[catalog.CountNamed] || n[catalog.CountLoading]+n[catalog.CountObsolete]+n[catalog.CountEmpty] > 0 {
+		return false, nil
+	}
+	keeper, is := g.Store.Blocks.(sinks.Keeper)
+	if !is {
+		return false, nil
+	}
+	if all, err := keeper.KeepsAll(ctx); err != nil || !all {
+		return false, err
+	}
+	g.report.Artifacts = int(n[catalog.CountRecords])
+	return true, nil
+}
+
+// collect works on all records of artifacts, then on what they do not name.
+func (g *collector) collect(ctx context.Context) error {
 	var due []symbol.ID
 	var older []olderLoad
 	err := g.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
@@ -133,20 +178,7 @@ func (g *collector) run(ctx context.Context) error {
 	if err := g.previous(ctx, older); err != nil {
 		return err
 	}
-	if err := g.orphans(ctx); err != nil {
-		return err
-	}
-	if err := g.conflicts(ctx); err != nil {
-		return err
-	}
-	if err := g.waits(ctx); err != nil {
-		return err
-	}
-	if err := g.renew(ctx); err != nil || g.DryRun {
-		return err
-	}
-	g.report.Freed, err = g.Store.Blocks.Tidy(ctx, g.before)
-	return err
+	return g.orphans(ctx)
 }
 
 func (g *collector) progress(stage string, done, total int) {
