@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/testdata/bench/dumps"
+	"github.com/symlake/symlake/testdata/bench/growth"
 	"github.com/symlake/symlake/testdata/bench/modules"
 	"github.com/symlake/symlake/testdata/bench/pdbs"
 )
@@ -67,6 +68,10 @@ var parts = []part{
 	}},
 	{"hbase", func(b *bench, _ []string) (func(), error) { return nothing, b.hbase() }},
 	{"cpuprofile", func(b *bench, _ []string) (func(), error) { return nothing, b.cpuprofiles() }},
+	{"growth", func(b *bench, _ []string) (func(), error) {
+		g := growth.Bench{Symlake: b.symlake, Old: b.old, Temp: b.tmp, Most: b.artifacts}
+		return nothing, g.Run()
+	}},
 }
 
 // nothing is left to print by a part that prints while it measures.
@@ -87,9 +92,10 @@ func main() {
 	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
 	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
 	flag.DurationVar(&b.lasts, "for", time.Minute, "how long the server is under load")
-	flag.StringVar(&b.old, "old", "", "an older binary, which events measures beside")
+	flag.StringVar(&b.old, "old", "", "an older binary, which events and growth measure beside")
+	flag.IntVar(&b.artifacts, "artifacts", 100_000, "of the largest store that growth measures")
 	flag.StringVar(&b.misses, "misses", "", "where names lists functions that it does not name rightly")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase, growth for commands on stores of 1,000 to -artifacts artifacts; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -1,0 +1,164 @@
+// Package growth measures what commands cost as a store grows: the cost of each at 10^3 to 10^6 artifacts, and the
+// exponent of a power of the number of artifacts that fits best. 0 is flat, 1 is linear.
+package growth
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
+)
+
+// Bench measures one or two programs, in turn.
+type Bench struct {
+	Symlake string
+	Old     string // an older program; "": none
+	Temp    string
+	Most    int // artifacts of the largest store (0: 100,000)
+}
+
+// command is a command that is measured on a store of each size, in this order.
+type command struct {
+	name string
+	args []string
+}
+
+// commands of a store at place s with objects at place o.
+func commands(s, o string) []command {
+	store := []string{"--store", s}
+	with := func(args ...string) []string { return append(args, store...) }
+	return []command{
+		{"ingest", with("ingest", "--lake", "off", o)},
+		{"a run with nothing new", with("ingest", "--lake", "off", o)},
+		{"plan", with("plan", o)},
+		{"status", with("status")},
+		{"the first gc", with("gc")},
+		{"gc with nothing to do", with("gc")},
+		{"keys list", with("keys", "list")},
+		{"verify", with("verify")},
+	}
+}
+
+// cost is the processor time of a command on each store, in seconds.
+type cost map[string][]float64
+
+// Run measures and prints.
+func (b *Bench) Run() error {
+	if b.Most == 0 {
+		b.Most = 100_000
+	}
+	var sizes []int
+	for n := 1000; n <= b.Most; n *= 10 {
+		sizes = append(sizes, n)
+	}
+	programs := []string{b.Symlake}
+	if b.Old != "" {
+		programs = append(programs, b.Old)
+	}
+	costs := make([]cost, len(programs))
+	bytes := make([][]float64, len(programs))
+	for _, n := range sizes {
+		objects := filepath.Join(b.Temp, "growth-objects")
+		if err := Write(objects, n); err != nil {
+			return err
+		}
+		for i, program := range programs {
+			if costs[i] == nil {
+				costs[i] = cost{}
+			}
+			size, err := b.store(program, objects, costs[i])
+			if err != nil {
+				return err
+			}
+			bytes[i] = append(bytes[i], float64(size)/float64(n))
+		}
+		if err := os.RemoveAll(objects); err != nil {
+			return err
+		}
+	}
+	for i, program := range programs {
+		fmt.Printf("\nprocessor time in s, by artifacts: %s\n", program)
+		print(sizes, costs[i])
+		fmt.Printf("| bytes of catalog an artifact | %s |\n", cells(bytes[i], "%.0f"))
+	}
+	return nil
+}
+
+// store runs the commands on a new store, and returns the bytes of its catalog.
+func (b *Bench) store(program, objects string, costs cost) (int64, error) {
+	dir := filepath.Join(b.Temp, "growth-store")
+	defer os.RemoveAll(dir)
+	for _, c := range commands("file:"+dir, objects) {
+		u, err := measure.Run(nil, nil, program, append([]string{"--config", os.DevNull}, c.args...)...)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", c.name, err)
+		}
+		costs[c.name] = append(costs[c.name], u.CPU.Seconds())
+	}
+	size := int64(0)
+	for _, name := range []string{"catalog.db", "catalog.db-wal"} {
+		if st, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			size += st.Size()
+		}
+	}
+	return size, nil
+}
+
+// Write writes n Breakpad files of some 600 bytes into dir, a hundred folders of them.
+func Write(dir string, n int) error {
+	for i := range n {
+		sum := sha256.Sum256([]byte(strconv.Itoa(i)))
+		var b strings.Builder
+		fmt.Fprintf(&b, "MODULE Linux arm64 %X0 libsmall%07d.so\nINFO CODE_ID %X\nFILE 0 src/module%d.c\n", sum[:16], i, sum[:20], i)
+		for f := range 10 {
+			fmt.Fprintf(&b, "FUNC %x 20 0 function_%d_%d\n%x 20 %d 0\n", 0x1000+f*0x20, i, f, 0x1000+f*0x20, f+10)
+		}
+		folder := filepath.Join(dir, strconv.Itoa(i%100))
+		if i < 100 {
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("libsmall%07d.sym", i)), []byte(b.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func print(sizes []int, costs cost) {
+	head := make([]float64, len(sizes))
+	for i, n := range sizes {
+		head[i] = float64(n)
+	}
+	fmt.Printf("| command | %s | exponent |\n|---|%s---|\n", cells(head, "%.0f"), strings.Repeat("---|", len(sizes)))
+	for _, c := range commands("", "") {
+		fmt.Printf("| %s | %s | %.2f |\n", c.name, cells(costs[c.name], "%.2f"), Exponent(sizes, costs[c.name]))
+	}
+}
+
+func cells(values []float64, format string) string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = fmt.Sprintf(format, v)
+	}
+	return strings.Join(list, " | ")
+}
+
+// Exponent returns the power of the sizes that fits costs best: the slope of their logarithms.
+func Exponent(sizes []int, costs []float64) float64 {
+	var n, x, y, xx, xy float64
+	for i, c := range costs {
+		a, b := math.Log(float64(sizes[i])), math.Log(max(c, 1e-3))
+		n, x, y, xx, xy = n+1, x+a, y+b, xx+a*a, xy+a*b
+	}
+	if d := n*xx - x*x; d > 0 {
+		return (n*xy - x*y) / d
+	}
+	return 0
+}
