@@ -78,7 +78,9 @@ func (f *Rows) schema(w *Writer, x Extension, drop []string) (kept []int) {
 	all := []format.SchemaElement{old.Schema[0]}
 	children := added.Schema[0].NumChildren.V
 	leaf, at := 0, 1
-	for range old.Schema[0].NumChildren.V {
+	columns := int(old.Schema[0].NumChildren.V)
+	gone := make([]bool, columns)
+	for column := range columns {
 		from, first := at, leaf
 		for left := 1; left > 0; left-- {
 			if n := int(old.Schema[at].NumChildren.V); n > 0 {
@@ -89,6 +91,7 @@ func (f *Rows) schema(w *Writer, x Extension, drop []string) (kept []int) {
 			at++
 		}
 		if slices.Contains(drop, old.Schema[from].Name) {
+			gone[column] = true
 			continue
 		}
 		children++
@@ -102,7 +105,10 @@ func (f *Rows) schema(w *Writer, x Extension, drop []string) (kept []int) {
 
 	w.footer = &format.FileMetaData{Version: max(old.Version, 1), CreatedBy: added.CreatedBy, Schema: all}
 	for _, kv := range old.KeyValueMetadata {
-		if kv.Key != answersKey && kv.Key != sourceKey && kv.Key != groupsKey {
+		if kv.Key == answersKey || kv.Key == sourceKey || kv.Key == groupsKey {
+			continue
+		}
+		if kv, ok := engineSchema(kv, columns, func(i int) bool { return gone[i] }, x.Table); ok {
 			w.footer.KeyValueMetadata = append(w.footer.KeyValueMetadata, kv)
 		}
 	}
