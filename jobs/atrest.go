@@ -42,9 +42,7 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 	if err != nil {
 		return err
 	}
-	cache := o.MemoryBytes / 2
-	o.MemoryBytes -= cache
-	client, close, err := j.Client(s, lookup.Options{CacheBytes: cache})
+	close, err := openRows(p, j, &o)
 	if err != nil {
 		return err
 	}
@@ -52,12 +50,6 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 	if err := restPlaces(p, j, &o); err != nil {
 		return err
 	}
-	o.Client = client
-	reading := wire.Reading{School: j.School, Regex: j.Regex, Verbose: true} // records tell alternatives apart
-	if o.Stack.Managed, err = reading.Managed(p.Ctx, client, j.Artifact, j.App); err != nil {
-		return exit.Usage("--%w", err)
-	}
-	p.Collector.Use(collector.Lookup, 2*(o.MemoryBytes+cache))
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
@@ -82,6 +74,65 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 	return nil
 }
 
+// openRows opens the client that answers rows, within half of the memory.
+func openRows(p *workspace.Workspace, j *query.SymbolicateJob, o *tables.Options) (close func() error, err error) {
+	cache := o.MemoryBytes / 2
+	o.MemoryBytes -= cache
+	client, close, err := j.Client(p.Session, lookup.Options{CacheBytes: cache})
+	if err != nil {
+		return nil, err
+	}
+	o.Client = client
+	reading := wire.Reading{School: j.School, Regex: j.Regex, Verbose: true} // records tell alternatives apart
+	if o.Stack.Managed, err = reading.Managed(p.Ctx, client, j.Artifact, j.App); err != nil {
+		return nil, errors.Join(exit.Usage("--%w", err), close())
+	}
+	p.Collector.Use(collector.Lookup, 2*(o.MemoryBytes+cache))
+	return close, nil
+}
+
+// CheckArrow finds faults in the words for streams of Arrow.
+func (restTables) CheckArrow(s *session.Session, j *query.SymbolicateJob) error {
+	if len(j.Files) > 0 || j.Input != "" || j.Output != "" && j.Output != "-" || j.Explain || j.Context > 0 {
+		return exit.Usage("--arrow reads standard input and writes standard output: give no FILE, --input, --output, --explain or --context")
+	}
+	if err := session.CheckOutput("report", j.Report); err != nil {
+		return err
+	}
+	if j.Report == "-" {
+		return exit.Usage("--report - goes to standard output, where --arrow writes its stream: name a file")
+	}
+	if _, err := rowOptions(workspace.New(s), j); err != nil {
+		return err
+	}
+	return session.CheckCodes([]string{"rejected-code"}, []int{j.RejectedCode})
+}
+
+// Arrow answers the streams of standard input.
+func (restTables) Arrow(s *session.Session, j *query.SymbolicateJob) error {
+	p := workspace.New(s)
+	o, err := rowOptions(p, j)
+	if err != nil {
+		return err
+	}
+	close, err := openRows(p, j, &o)
+	if err != nil {
+		return err
+	}
+	defer close()
+	done, err := tables.Stream(p.Ctx, o, p.In, p.Out)
+	if j.Report != "" {
+		err = errors.Join(err, p.Report(j.Report, "symbolicate-"+o.Run, done))
+	}
+	switch {
+	case errors.Is(err, tables.ErrInput) && j.RejectedCode != 0: // rows are missing, so it is never a success
+		return &exit.Error{Code: j.RejectedCode, Err: err}
+	case err == nil && j.Strict && (done.Recognized < done.Rows || done.Unread > 0):
+		return &exit.Error{Code: exit.Rejected, Err: fmt.Errorf("--strict: not everything was recognized in %d of %d rows", done.Rows-done.Recognized, done.Rows)}
+	}
+	return err
+}
+
 // Check finds faults in the words for tables.
 func (restTables) Check(s *session.Session, j *query.SymbolicateJob) error {
 	if _, err := restOptions(workspace.New(s), j); err != nil {
@@ -98,9 +149,6 @@ func (restTables) Check(s *session.Session, j *query.SymbolicateJob) error {
 	}
 	if err := session.CheckOutput("report", j.Report); err != nil {
 		return err
-	}
-	if _, known := answer.PlatformKind(j.Platform); !known {
-		return exit.Usage("--platform: %s", guess.Among(j.Platform, []string{"android", "linux", "ios", "macos", "java", "javascript", "react-native", "flutter"}))
 	}
 	return session.CheckCodes([]string{"rejected-code"}, []int{j.RejectedCode})
 }
@@ -119,24 +167,12 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Opti
 	if j.Output == "" {
 		return o, exit.Usage("--input wants --output URL")
 	}
-	o = tables.Options{Prefix: j.Prefix, App: j.App, Platform: j.Platform, Profile: j.OutputProfile, Force: j.Force,
-		Run: workspace.RunID(j.RunID), Scratch: p.Scratch(), MemoryBytes: int64(p.Config.Limits.Memory), DiskBytes: int64(p.Config.Limits.Disk), Workers: p.Config.Limits.Workers}
-	if o.MemoryBytes <= 0 {
-		o.MemoryBytes = restMemoryBytes
-	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	frame0, err := report.ParseFrame0(j.Frame0)
-	if err != nil {
-		return o, exit.Usage("--frame0: %w", err)
-	}
-	o.Stack = report.Options{Artifacts: j.Artifact, Frame0: frame0}
-	if err := j.DartFlags.Options(&o.Stack); err != nil {
+	if o, err = rowOptions(p, j); err != nil {
 		return o, err
 	}
-	if o.Columns, err = tables.ParseColumns(j.Column); err != nil {
-		return o, exit.Usage("--column: %w", err)
+	o.Profile, o.Force, o.Scratch, o.DiskBytes, o.Workers = j.OutputProfile, j.Force, p.Scratch(), int64(p.Config.Limits.Disk), p.Config.Limits.Workers
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	shard, shards, err := workspace.ParseShard(j.Shard)
 	if err != nil {
@@ -165,6 +201,29 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Opti
 	}
 	o.Take = func(key string) bool {
 		return (match == nil || match.MatchString(key)) && discover.ShardOf(key, shards) == shard
+	}
+	return o, nil
+}
+
+// rowOptions is what flags and configuration say of rows, wherever they stand.
+func rowOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Options, err error) {
+	o = tables.Options{Prefix: j.Prefix, App: j.App, Platform: j.Platform, Run: workspace.RunID(j.RunID), MemoryBytes: int64(p.Config.Limits.Memory)}
+	if o.MemoryBytes <= 0 {
+		o.MemoryBytes = restMemoryBytes
+	}
+	frame0, err := report.ParseFrame0(j.Frame0)
+	if err != nil {
+		return o, exit.Usage("--frame0: %w", err)
+	}
+	o.Stack = report.Options{Artifacts: j.Artifact, Frame0: frame0}
+	if err := j.DartFlags.Options(&o.Stack); err != nil {
+		return o, err
+	}
+	if o.Columns, err = tables.ParseColumns(j.Column); err != nil {
+		return o, exit.Usage("--column: %w", err)
+	}
+	if _, known := answer.PlatformKind(j.Platform); !known {
+		return o, exit.Usage("--platform: %s", guess.Among(j.Platform, []string{"android", "linux", "ios", "macos", "java", "javascript", "react-native", "flutter"}))
 	}
 	return o, nil
 }

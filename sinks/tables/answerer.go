@@ -10,6 +10,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/group"
+	"github.com/symlake/symlake/sinks/internal/answers"
 	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -161,7 +162,7 @@ func (a *answerer) group(x *symbol.Answer) (uint32, error) {
 }
 
 // decodeAnswer reads a body; the memory of to is used again.
-func decodeAnswer(b []byte, to *Answer) {
+func decodeAnswer(b []byte, to *answers.Answer) {
 	next := func() uint32 {
 		v, n := binary.Uvarint(b)
 		b = b[n:]
@@ -170,7 +171,7 @@ func decodeAnswer(b []byte, to *Answer) {
 	to.Status, to.Reason, to.Group = next(), next(), next()
 	to.Lines = to.Lines[:0]
 	for range next() {
-		to.Lines = append(to.Lines, Line{Function: next(), File: next(), Line: next(), Col: next()})
+		to.Lines = append(to.Lines, answers.Line{Function: next(), File: next(), Line: next(), Col: next()})
 	}
 }
 

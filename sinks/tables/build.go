@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/internal/answers"
 )
 
 // built is the answers of one segment: its distinct ones, and which one each row has. Its memory is used again.
@@ -20,7 +21,7 @@ type built struct {
 	statuses []uint32 // by answer: numbers of texts in the unit
 	ids      ids      // numbers of texts in the unit → indices into texts
 	arena    []byte
-	answer   Answer
+	answer   answers.Answer
 }
 
 // build reads the answers with these numbers, one a row.
@@ -73,7 +74,7 @@ func (b *built) build(u *unit, numbers []uint32) error {
 }
 
 // at returns the answer of a rank, with indices into texts, valid until the next call.
-func (b *built) at(rank uint32) *Answer {
+func (b *built) at(rank uint32) *answers.Answer {
 	from, a := 0, &b.answer
 	if rank > 0 {
 		from = b.ends[rank-1]
@@ -194,7 +195,7 @@ type tally struct {
 
 // rows puts all rows of the segment into to. It numbers answers as the rows come to them, so the file does not depend on the
 // worker that answered first.
-func (b *built) rows(to *AnswerRows) {
+func (b *built) rows(to *answers.Rows) {
 	to.Reset(b.texts)
 	given := make([]int32, len(b.ends)) // by rank: the answer's number in to, plus 1
 	for piece := range slices.Chunk(b.numbers, pieceRows) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/group"
+	"github.com/symlake/symlake/sinks/internal/answers"
 	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
@@ -17,10 +18,8 @@ type columns struct {
 	in    *input
 	r     bucket.Reader
 	rows_ *pqfile.Rows
-	by    map[Role]int // into leaves
-	leaf  []pqfile.Leaf
-	form  shape
 	added *pqfile.Table
+	roleColumns
 }
 
 func openParquet(ctx context.Context, j *job, in *input) (table, error) {
@@ -28,7 +27,7 @@ func openParquet(ctx context.Context, j *job, in *input) (table, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &columns{j: j, in: in, r: r, by: map[Role]int{}}
+	c := &columns{j: j, in: in, r: r}
 	if c.rows_, err = pqfile.OpenRows(ctx, r, in.entry.Size, j.o.Keys); err == nil {
 		err = c.find()
 	}
@@ -38,76 +37,21 @@ func openParquet(ctx context.Context, j *job, in *input) (table, error) {
 	return c, nil
 }
 
-// blame makes an error of the file errInput.
+// blame makes an error of the file ErrInput.
 func blame(err error) error {
 	if errors.Is(err, pqfile.ErrRows) || errors.Is(err, pqfile.ErrColumn) {
-		return fmt.Errorf("%w: %w", errInput, err)
+		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return err
 }
 
-// find finds the columns that have a role.
-func (c *columns) find() error {
-	for _, role := range roles {
-		for _, name := range c.j.o.Columns.names(role) {
-			if c.role(role, name) {
-				break
-			}
-		}
-		if _, ok := c.by[role]; !ok && c.j.o.Columns[role] != "" {
-			return fmt.Errorf("%w: there is no column %q", errInput, c.j.o.Columns[role])
-		}
-	}
-	if err := c.shapes(); err != nil {
+// find finds the columns that have a role, and makes those that are added.
+func (c *columns) find() (err error) {
+	if c.roleColumns, err = findRoles(&c.j.o, c.rows_.Leaves()); err != nil {
 		return err
 	}
-	c.added = AnswerColumns(c.j.o.Prefix, c.form == stacks)
+	c.added = answers.Columns(c.j.o.Prefix, c.form == stacks)
 	return c.rows_.Accepts(c.added)
-}
-
-// shapes decides what a row is. Pairs rule where there is text too, unless the column of text was named.
-func (c *columns) shapes() error {
-	_, hasText := c.by[RoleStack]
-	address, hasPairs := c.by[RoleAddress]
-	artifact, hasNames := c.by[RoleArtifact]
-	_, hasApp := c.by[RoleApp]
-	drop := []Role{RoleStack}
-	switch {
-	case hasText && (!hasPairs || c.j.o.Columns[RoleStack] != ""):
-		c.form = stacks
-		drop = []Role{RoleArtifact, RoleAddress, RoleFrame}
-	case !hasPairs:
-		return fmt.Errorf("%w: it has neither a column %q nor one %q of text; --column gives their names", errInput, RoleAddress, RoleStack)
-	case !hasNames && !hasApp && c.j.o.App == "" && len(c.j.o.Stack.Artifacts) == 0:
-		return fmt.Errorf("%w: there is no column %q, and nothing else names the artifact", errInput, RoleArtifact)
-	case hasNames && c.leaf[artifact].List && !c.leaf[address].List:
-		return fmt.Errorf("%w: %q is a list, and %q is not", errInput, c.leaf[artifact].Path, c.leaf[address].Path)
-	case c.leaf[address].List:
-		c.form = stacks
-	}
-	for _, r := range drop {
-		delete(c.by, r)
-	}
-	return nil
-}
-
-// role gives a column a role, if there is one of that name and it will do.
-func (c *columns) role(r Role, name string) bool {
-	for _, l := range c.rows_.Leaves() {
-		pair := r == RoleArtifact || r == RoleAddress
-		switch {
-		case l.Path != name:
-			continue
-		case l.Kind == pqfile.LeafText && r != RoleFrame && (!l.List || pair):
-		case l.Kind == pqfile.LeafInt && (r == RoleAddress || r == RoleFrame || r == RoleBuild) && (!l.List || r == RoleAddress):
-		default:
-			continue
-		}
-		c.by[r] = len(c.leaf)
-		c.leaf = append(c.leaf, l)
-		return true
-	}
-	return false
 }
 
 func (c *columns) shape() shape { return c.form }
@@ -132,38 +76,6 @@ func (c *columns) parts(u *unit, in *input) (int, error) {
 	return len(in.numbers), nil
 }
 
-// cells gives the values of a role in some rows; nil: there is no such column.
-func (c *columns) cells(r Role, cells []pqfile.Cells) *pqfile.Cells {
-	if at, ok := c.by[r]; ok {
-		return &cells[at]
-	}
-	return nil
-}
-
-// text is value i of a column; "" of none.
-func text(c *pqfile.Cells, i int) string {
-	if c == nil || i < len(c.Null) && c.Null[i] {
-		return ""
-	}
-	if len(c.Texts) == 0 {
-		return fmt.Sprint(c.Ints[i])
-	}
-	return c.Texts[i]
-}
-
-func null(c *pqfile.Cells, i int) bool { return i < len(c.Null) && c.Null[i] }
-
-// namesAt is what a row says besides addresses.
-type rowNames struct{ artifact, app, build, platform, frame0 *pqfile.Cells }
-
-func (c *columns) rowNames(cells []pqfile.Cells) rowNames {
-	return rowNames{c.cells(RoleArtifact, cells), c.cells(RoleApp, cells), c.cells(RoleBuild, cells), c.cells(RolePlatform, cells), c.cells(RoleFrame0, cells)}
-}
-
-func (r *rowNames) at(i int) names {
-	return names{app: text(r.app, i), build: text(r.build, i), platform: text(r.platform, i), frame0: text(r.frame0, i)}
-}
-
 func (c *columns) read(ctx context.Context, l *lane, in *input, part int) error {
 	segment := in.numbers[part]
 	row := 0
@@ -173,7 +85,7 @@ func (c *columns) read(ctx context.Context, l *lane, in *input, part int) error 
 		for i := range n {
 			x := r.at(i)
 			x.artifact = text(r.artifact, i)
-			place, value, err := l.frame(x, address, frame, i)
+			place, value, err := l.placer.frame(x, address, frame, i)
 			if err != nil {
 				return err
 			}
@@ -188,30 +100,9 @@ func (c *columns) read(ctx context.Context, l *lane, in *input, part int) error 
 	return blame(err)
 }
 
-// frame gives place and value of a frame.
-func (l *lane) frame(x names, address, frame *pqfile.Cells, i int) (uint32, uint64, error) {
-	t, err := l.placer.target(x)
-	if err != nil {
-		return 0, 0, err
-	}
-	if null(address, i) {
-		n, err := l.placer.noAddress()
-		return n, 0, err
-	}
-	number := uint64(0)
-	if frame != nil && !null(frame, i) {
-		number = frame.Ints[i]
-	}
-	if len(address.Texts) > 0 {
-		return l.placer.text(t, address.Texts[i], number)
-	}
-	place, value := l.placer.number(t, address.Ints[i], number)
-	return place, value, nil
-}
-
 // rowsAhead are answers of a segment, ready to be written.
 type rowsAhead struct {
-	rows   *AnswerRows
+	rows   *answers.Rows
 	counts []tally
 	err    error
 }
@@ -222,9 +113,9 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 	if err != nil {
 		return err
 	}
-	free := make(chan *AnswerRows, 2)
+	free := make(chan *answers.Rows, 2)
 	for range cap(free) {
-		free <- NewAnswerRows(c.added, false)
+		free <- answers.NewRows(c.added, false)
 	}
 	ready := make(chan rowsAhead)
 	ctx, cancel := context.WithCancel(ctx)
@@ -233,7 +124,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 		defer close(ready)
 		var b built
 		for _, segment := range in.numbers {
-			var rows *AnswerRows
+			var rows *answers.Rows
 			select {
 			case rows = <-free:
 			case <-ctx.Done():
@@ -277,7 +168,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 }
 
 // addGroup writes the next row group with its answers.
-func addGroup(ctx context.Context, ext pqfile.Extended, rows *AnswerRows) error {
+func addGroup(ctx context.Context, ext pqfile.Extended, rows *answers.Rows) error {
 	g, err := rows.Group()
 	if err == nil {
 		err = ext.Group(ctx, g)
@@ -293,4 +184,87 @@ func (c *columns) extend(ctx context.Context, w *output) (pqfile.Extended, error
 	}
 	ext, err := c.rows_.Extend(ctx, w, pqfile.Extension{Table: c.added, Profile: profile, Source: c.j.o.Input.URL(c.in.entry.Key), Groups: group.Version})
 	return ext, blame(err)
+}
+
+// stacks writes a Parquet file of stacks.
+func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error {
+	ext, err := c.extend(ctx, w)
+	if err != nil {
+		return err
+	}
+	rows := answers.NewRows(c.added, true)
+	a.emit = func(x *answers.Answer) error {
+		rows.Texts(a.table.list)
+		rows.Once(x)
+		w.note(x, a.table.list)
+		return nil
+	}
+	for g := range c.rows_.Groups() {
+		a.table.reset()
+		rows.Reset(a.table.list)
+		err := c.rows_.Scan(ctx, g, c.leaf, func(n int, cells []pqfile.Cells) error {
+			r := c.rowNames(cells)
+			for i := range n {
+				if err := c.stackRow(a, &r, cells, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			err = a.flush()
+		}
+		if err == nil {
+			err = addGroup(ctx, ext, rows)
+		}
+		if err != nil {
+			return blame(err)
+		}
+	}
+	return blame(ext.Close())
+}
+
+// stackRow takes row i of some.
+func (c *roleColumns) stackRow(a *stackAnswerer, r *rowNames, cells []pqfile.Cells, i int) error {
+	n := r.at(i)
+	if s := c.cells(RoleStack, cells); s != nil {
+		if null(s, i) {
+			return a.row(stackRow{invalid: errNoStack})
+		}
+		return a.text(n, text(s, i))
+	}
+	address := c.cells(RoleAddress, cells)
+	from := 0
+	if i > 0 {
+		from = address.Ends[i-1]
+	}
+	names := r.artifact
+	listed := names != nil && len(names.Ends) > 0
+	if listed && names.Ends[i] != address.Ends[i] {
+		return a.row(stackRow{invalid: errors.New("the row has not as many artifacts as addresses")})
+	}
+	var pairs []pair
+	for k := from; k < address.Ends[i]; k++ {
+		switch {
+		case listed:
+			n.artifact = text(names, k)
+		case names != nil:
+			n.artifact = text(names, i)
+		}
+		err := a.pair(n, func(t *target, frame uint64) (uint32, uint64, error) {
+			switch {
+			case null(address, k):
+				at, err := a.placer.noAddress()
+				return at, 0, err
+			case len(address.Texts) > 0:
+				return a.placer.text(t, address.Texts[k], frame)
+			}
+			at, value := a.placer.number(t, address.Ints[k], frame)
+			return at, value, nil
+		}, &pairs)
+		if err != nil {
+			return err
+		}
+	}
+	return a.pairsEnd(pairs)
 }

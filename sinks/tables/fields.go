@@ -7,15 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/symlake/symlake/sinks/internal/answers"
+	"github.com/symlake/symlake/sinks/internal/jsonline"
 )
 
 // errTaken: a field that would be added is there already.
-var errTaken = fmt.Errorf("%w: the field exists; give --prefix", errInput)
+var errTaken = fmt.Errorf("%w: the field exists; give --prefix", ErrInput)
 
 // jsonRow is a line of NDJSON: the members of an object that have a role.
 type jsonRow struct {
@@ -45,26 +47,26 @@ func (r *jsonRow) parse(line []byte, c Columns, prefix string) error {
 	if !json.Valid(line) {
 		return errNoObject
 	}
-	s := scanner{b: line}
-	s.space()
-	if !s.eat('{') {
+	s := jsonline.Scanner{B: line}
+	s.Space()
+	if !s.Eat('{') {
 		return errNoObject
 	}
-	r.end = s.at
+	r.end = s.At
 	added := addedNames
 	stays := r.end // behind the last member before the added ones
 	next := 0      // of the added names, where the tail is one of an earlier run
-	for s.space(); !s.eat('}'); s.space() {
-		key := s.key()
-		s.space()
-		s.eat(':')
-		s.space()
-		start := s.at
-		s.value()
-		value := line[start:s.at]
-		end := s.at
-		s.space()
-		s.eat(',')
+	for s.Space(); !s.Eat('}'); s.Space() {
+		key := s.Key()
+		s.Space()
+		s.Eat(':')
+		s.Space()
+		start := s.At
+		s.Value()
+		value := line[start:s.At]
+		end := s.At
+		s.Space()
+		s.Eat(',')
 		if name, ok := strings.CutPrefix(key, prefix); ok && isAdded(name) {
 			if next < len(added) && (added[next] == name || next == len(added)-1 && name == "chain") {
 				next++
@@ -129,30 +131,11 @@ func (r *jsonRow) shaped() bool {
 func (r *jsonRow) raw(role Role) []byte { return r.values[roleIndex(role)] }
 
 // text returns a member as text; "" of null and of values that are neither text nor number.
-func (r *jsonRow) text(role Role) string { return jsonText(r.raw(role)) }
+func (r *jsonRow) text(role Role) string { return jsonline.Text(r.raw(role)) }
 
-func jsonText(raw []byte) string {
-	switch {
-	case len(raw) == 0:
-		return ""
-	case raw[0] == '"':
-		if bytes.IndexByte(raw, '\\') < 0 {
-			return string(raw[1 : len(raw)-1])
-		}
-		var s string
-		if json.Unmarshal(raw, &s) != nil {
-			return ""
-		}
-		return s
-	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
-		return string(raw)
-	}
-	return ""
-}
-
-// number is a whole number; 0 of anything else.
+// number is a whole number, and 0 where it is none.
 func (r *jsonRow) number(role Role) uint64 {
-	n, _ := strconv.ParseUint(withoutFraction(r.text(role)), 10, 64)
+	n, _ := jsonline.Whole(r.text(role))
 	return n
 }
 
@@ -160,25 +143,9 @@ func (r *jsonRow) names(artifact string) names {
 	return names{artifact: artifact, app: r.text(RoleApp), build: r.text(RoleBuild), platform: r.text(RolePlatform), frame0: r.text(RoleFrame0)}
 }
 
-// withoutFraction returns a JSON number without a fraction of zeros, and in digits where it has an exponent and is whole.
-// A number that is not whole comes back as it is.
-func withoutFraction(s string) string {
-	if whole, fraction, ok := strings.Cut(s, "."); ok && strings.Trim(fraction, "0") == "" {
-		return whole
-	}
-	if !strings.ContainsAny(s, "eE") {
-		return s
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return s
-	}
-	return strconv.FormatInt(int64(f), 10)
-}
-
 // jsonAddress gives place and value of an address: a number, or text.
 func (p *placer) jsonAddress(t *target, raw []byte, frame uint64) (uint32, uint64, error) {
-	s := jsonText(raw)
+	s := jsonline.Text(raw)
 	if s == "" {
 		n, err := p.noAddress()
 		return n, 0, err
@@ -186,15 +153,9 @@ func (p *placer) jsonAddress(t *target, raw []byte, frame uint64) (uint32, uint6
 	if raw[0] == '"' {
 		return p.text(t, s, frame)
 	}
-	v, err := strconv.ParseUint(withoutFraction(s), 10, 64)
-	if err != nil {
-		if i, ierr := strconv.ParseInt(withoutFraction(s), 10, 64); ierr == nil {
-			v = uint64(i) // a signed 64-bit column printed it
-		} else if errors.Is(err, strconv.ErrRange) && !strings.ContainsAny(s, ".eE-") {
-			v = math.MaxUint64
-		} else {
-			return p.invalid(errors.New("the address is no whole number of 64 bits"))
-		}
+	v, ok := jsonline.Whole(s)
+	if !ok {
+		return p.invalid(errors.New("the address is no whole number of 64 bits"))
 	}
 	place, value := p.number(t, v, frame)
 	return place, value, nil
@@ -213,9 +174,9 @@ func (r *jsonRow) extend(w *bufio.Writer, line, said []byte, c Columns, prefix s
 			text, name = base64.StdEncoding.AppendEncode(nil, text), "raw_base64"
 		}
 		w.WriteByte('{')
-		w.Write(appendText(nil, prefix+name))
+		w.Write(jsonline.AppendText(nil, prefix+name))
 		w.WriteByte(':')
-		w.Write(appendText(nil, string(text)))
+		w.Write(jsonline.AppendText(nil, string(text)))
 		w.Write(said)
 	case r.empty:
 		w.Write(line[:r.end])
@@ -249,12 +210,12 @@ func newFields(prefix string, form shape) fields {
 }
 
 // append writes an answer behind other members.
-func (f *fields) append(to []byte, a *Answer, texts []string) []byte {
-	var top Line
+func (f *fields) append(to []byte, a *answers.Answer, texts []string) []byte {
+	var top answers.Line
 	if len(a.Lines) > 0 {
 		top = a.Lines[0]
 	}
-	text := func(n uint32) { to = appendText(to, texts[n]) }
+	text := func(n uint32) { to = jsonline.AppendText(to, texts[n]) }
 	orNull := func(n uint32) {
 		if n == 0 {
 			to = append(to, "null"...)
@@ -309,90 +270,6 @@ func (f *fields) append(to []byte, a *Answer, texts []string) []byte {
 		to = append(to, '}')
 	}
 	return append(to, ']')
-}
-
-// appendText writes a string as JSON.
-func appendText(to []byte, s string) []byte {
-	plain := true
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
-			plain = false
-			break
-		}
-	}
-	if plain {
-		return append(append(append(to, '"'), s...), '"')
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.Encode(s) // of a string: it cannot fail
-	return append(to, bytes.TrimRight(b.Bytes(), "\n")...)
-}
-
-// scanner walks JSON that is valid.
-type scanner struct {
-	b  []byte
-	at int
-}
-
-func (s *scanner) space() {
-	for s.at < len(s.b) && (s.b[s.at] == ' ' || s.b[s.at] == '\t' || s.b[s.at] == '\r' || s.b[s.at] == '\n') {
-		s.at++
-	}
-}
-
-func (s *scanner) eat(c byte) bool {
-	if s.at < len(s.b) && s.b[s.at] == c {
-		s.at++
-		return true
-	}
-	return false
-}
-
-func (s *scanner) key() string {
-	from := s.at
-	s.value()
-	return jsonText(s.b[from:s.at])
-}
-
-// value skips a value.
-func (s *scanner) value() {
-	depth := 0
-	for s.at < len(s.b) {
-		switch c := s.b[s.at]; c {
-		case '"':
-			for s.at++; s.b[s.at] != '"'; s.at++ {
-				if s.b[s.at] == '\\' {
-					s.at++
-				}
-			}
-			s.at++
-		case '{', '[':
-			depth++
-			s.at++
-			continue
-		case '}', ']':
-			if depth == 0 {
-				return
-			}
-			depth--
-			s.at++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return
-			}
-			s.at++
-			continue
-		default:
-			for s.at < len(s.b) && strings.IndexByte(",:]} \t\r\n", s.b[s.at]) < 0 {
-				s.at++
-			}
-		}
-		if depth == 0 {
-			return
-		}
-	}
 }
 
 // cutLast parts a name at its last dot.

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/symlake/symlake/sinks/internal/answers"
 )
 
 // said is what a run adds to a line.
 func said(form shape) []byte {
 	f := newFields("", form)
-	return f.append(nil, &Answer{Status: 1, Lines: []Line{{Function: 2, Line: 3}, {Function: 2}}}, []string{"", "found", "f\n\u00fc"})
+	return f.append(nil, &answers.Answer{Status: 1, Lines: []answers.Line{{Function: 2, Line: 3}, {Function: 2}}}, []string{"", "found", "f\n\u00fc"})
 }
 
 // For any line, the output is one object that begins with it, or holds it; and another run gives the same.

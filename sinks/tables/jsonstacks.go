@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/symlake/symlake/sinks/internal/answers"
+	"github.com/symlake/symlake/sinks/internal/jsonline"
 )
 
 // stacks writes a file of NDJSON with a stack in each row.
@@ -14,19 +17,19 @@ func (x *records) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 	if err != nil {
 		return err
 	}
-	defer f.close()
-	to, end, err := compressed(w, x.in.to)
+	defer f.Close()
+	to, end, err := jsonline.Compressed(w, x.in.to)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(to, 1<<20)
-	if _, err := out.WriteString(f.mark); err != nil {
+	if _, err := out.WriteString(f.Mark); err != nil {
 		return err
 	}
 	var waiting [][]byte // lines of the rows that are not answered yet
 	var again jsonRow
 	var said []byte
-	a.emit = func(answer *Answer) error {
+	a.emit = func(answer *answers.Answer) error {
 		said = x.out.append(said[:0], answer, a.table.list)
 		line := waiting[0]
 		waiting = waiting[1:]
@@ -35,14 +38,14 @@ func (x *records) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 	}
 	var row jsonRow
 	for {
-		line, err := f.next()
+		line, err := f.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		if blank(line) {
+		if jsonline.Blank(line) {
 			continue
 		}
 		line = bytes.Clone(line)
@@ -68,19 +71,19 @@ func (x *records) stackRow(a *stackAnswerer, row *jsonRow, line []byte) error {
 	address, artifact := row.raw(RoleAddress), row.raw(RoleArtifact)
 	switch {
 	case row.pairs != nil:
-		return x.pairs(a, row, elements(row.pairs))
+		return x.pairs(a, row, jsonline.Elements(row.pairs))
 	case len(address) > 0 && address[0] == '[':
-		addresses, artifacts := elements(address), [][]byte(nil)
+		addresses, artifacts := jsonline.Elements(address), [][]byte(nil)
 		if len(artifact) > 0 && artifact[0] == '[' {
-			if artifacts = elements(artifact); len(artifacts) != len(addresses) {
+			if artifacts = jsonline.Elements(artifact); len(artifacts) != len(addresses) {
 				return a.row(stackRow{invalid: errors.New("the row has not as many artifacts as addresses")})
 			}
 		}
 		var pairs []pair
 		for i, raw := range addresses {
-			name := jsonText(artifact)
+			name := jsonline.Text(artifact)
 			if artifacts != nil {
-				name = jsonText(artifacts[i])
+				name = jsonline.Text(artifacts[i])
 			}
 			if err := x.pair(a, row, name, raw, &pairs); err != nil {
 				return err
@@ -99,25 +102,25 @@ func (x *records) pairs(a *stackAnswerer, row *jsonRow, list [][]byte) error {
 	var pairs []pair
 	for _, raw := range list {
 		var values [2][]byte
-		s := scanner{b: raw}
-		if s.eat('{') {
-			for s.space(); !s.eat('}'); s.space() {
-				key := s.key()
-				s.space()
-				s.eat(':')
-				s.space()
-				from := s.at
-				s.value()
+		s := jsonline.Scanner{B: raw}
+		if s.Eat('{') {
+			for s.Space(); !s.Eat('}'); s.Space() {
+				key := s.Key()
+				s.Space()
+				s.Eat(':')
+				s.Space()
+				from := s.At
+				s.Value()
 				for i, name := range names {
 					if key == name {
-						values[i] = raw[from:s.at]
+						values[i] = raw[from:s.At]
 					}
 				}
-				s.space()
-				s.eat(',')
+				s.Space()
+				s.Eat(',')
 			}
 		}
-		if err := x.pair(a, row, jsonText(values[0]), values[1], &pairs); err != nil {
+		if err := x.pair(a, row, jsonline.Text(values[0]), values[1], &pairs); err != nil {
 			return err
 		}
 	}
@@ -135,18 +138,4 @@ func (x *records) pair(a *stackAnswerer, row *jsonRow, artifact string, address 
 	return a.pair(row.names(artifact), func(t *target, frame uint64) (uint32, uint64, error) {
 		return a.placer.jsonAddress(t, address, frame)
 	}, to)
-}
-
-// elements are the values of an array, raw.
-func elements(raw []byte) (all [][]byte) {
-	s := scanner{b: raw}
-	s.eat('[')
-	for s.space(); !s.eat(']'); s.space() {
-		from := s.at
-		s.value()
-		all = append(all, raw[from:s.at])
-		s.space()
-		s.eat(',')
-	}
-	return all
 }

@@ -2,126 +2,15 @@ package tables
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/jsonline"
 	"github.com/symlake/symlake/sinks/internal/pile"
 )
-
-// maxLineBytes is the longest line of NDJSON.
-const maxLineBytes = 64 << 20
-
-// lines reads the lines of a file, compressed as its name says.
-type lines struct {
-	r     *bufio.Reader
-	long  []byte
-	close func()
-	n     int    // of the last line, from 1
-	mark  string // before the first line: a byte order mark or nothing
-}
-
-func openLines(r bucket.Reader, size int64, key string) (*lines, error) {
-	var in io.Reader = io.NewSectionReader(r, 0, size)
-	l := &lines{close: func() {}}
-	switch key = strings.ToLower(key); {
-	case strings.HasSuffix(key, ".gz"):
-		z, err := gzip.NewReader(bufio.NewReaderSize(in, 1<<20))
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errInput, err)
-		}
-		in = z
-	case strings.HasSuffix(key, ".zst"):
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxLineBytes))
-		if err != nil {
-			return nil, err
-		}
-		in, l.close = z, z.Close
-	}
-	l.r = bufio.NewReaderSize(in, 1<<20)
-	if head, err := l.r.Peek(len(byteOrderMark)); err == nil && string(head) == byteOrderMark {
-		if _, err := l.r.Discard(len(byteOrderMark)); err != nil {
-			return nil, err
-		}
-		l.mark = byteOrderMark
-	}
-	return l, nil
-}
-
-// byteOrderMark begins files of some editors and of PowerShell.
-const byteOrderMark = "\ufeff"
-
-// next gives a line with its line end, if it has one; io.EOF after the last. It is valid until the next call.
-func (l *lines) next() ([]byte, error) {
-	b, err := l.r.ReadSlice('\n')
-	l.n++
-	if err == nil {
-		return b, nil
-	}
-	l.long = l.long[:0]
-	for {
-		l.long = append(l.long, b...)
-		switch {
-		case err == nil, errors.Is(err, io.EOF) && len(l.long) > 0:
-			return l.long, nil
-		case errors.Is(err, io.EOF):
-			return nil, io.EOF
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, l.failed(err)
-		case len(l.long) > maxLineBytes:
-			return nil, fmt.Errorf("%w: line %d has more than %d bytes", errInput, l.n, maxLineBytes)
-		}
-		b, err = l.r.ReadSlice('\n')
-	}
-}
-
-// blank reports whether a line holds nothing: it is no row, and stays as it is.
-func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
-
-// row is next for a line that is a row; blank ones before it are written.
-func (l *lines) row(w io.Writer) ([]byte, error) {
-	for {
-		line, err := l.next()
-		if err != nil || !blank(line) {
-			return line, err
-		}
-		if _, err := w.Write(line); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// failed blames the file for what no disk or network does.
-func (l *lines) failed(err error) error {
-	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "flate: ") ||
-		errors.Is(err, zstd.ErrMagicMismatch) || errors.Is(err, zstd.ErrCRCMismatch) || errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return fmt.Errorf("%w: line %d: %w", errInput, l.n, err)
-	}
-	return err
-}
-
-// compressed writes as the name says; close ends it.
-func compressed(w io.Writer, key string) (to io.Writer, close func() error, err error) {
-	switch key = strings.ToLower(key); {
-	case strings.HasSuffix(key, ".gz"):
-		z := gzip.NewWriter(w)
-		return z, z.Close, nil
-	case strings.HasSuffix(key, ".zst"):
-		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return nil, nil, err
-		}
-		return z, z.Close, nil
-	}
-	return w, func() error { return nil }, nil
-}
 
 // records is a file of NDJSON.
 type records struct {
@@ -147,11 +36,11 @@ func openJSON(ctx context.Context, j *job, in *input) (t table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer l.close()
+	defer l.Close()
 	// The first row that says what rows are decides for all.
 	var row jsonRow
 	for {
-		line, err := l.next()
+		line, err := l.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -167,7 +56,9 @@ func openJSON(ctx context.Context, j *job, in *input) (t table, err error) {
 	return x, nil
 }
 
-func (x *records) lines() (*lines, error) { return openLines(x.r, x.in.entry.Size, x.in.entry.Key) }
+func (x *records) lines() (*jsonline.Lines, error) {
+	return jsonline.Open(x.r, x.in.entry.Size, x.in.entry.Key)
+}
 
 func (x *records) shape() shape { return x.form }
 
@@ -186,18 +77,18 @@ func (x *records) read(ctx context.Context, l *lane, in *input, _ int) error {
 	if err != nil {
 		return err
 	}
-	defer f.close()
+	defer f.Close()
 	var row jsonRow
 	segment, n := uint32(0), segmentRows
 	for {
-		line, err := f.next()
+		line, err := f.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		if blank(line) {
+		if jsonline.Blank(line) {
 			continue
 		}
 		if n == segmentRows {
@@ -209,7 +100,7 @@ func (x *records) read(ctx context.Context, l *lane, in *input, _ int) error {
 			}
 			var ok bool
 			if segment, ok = l.u.newSegment(0); !ok {
-				return fmt.Errorf("%w: more than %d rows with those before", errInput, pile.MaxSegments*segmentRows)
+				return fmt.Errorf("%w: more than %d rows with those before", ErrInput, pile.MaxSegments*segmentRows)
 			}
 			in.numbers, n = append(in.numbers, segment), 0
 			x.j.progress("read", in.entry.Key, l.u.read.Add(segmentRows), 0)
@@ -252,13 +143,13 @@ func (x *records) write(ctx context.Context, u *unit, in *input, w *output) erro
 	if err != nil {
 		return err
 	}
-	defer f.close()
-	to, end, err := compressed(w, in.to)
+	defer f.Close()
+	to, end, err := jsonline.Compressed(w, in.to)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(to, 1<<20)
-	if _, err := out.WriteString(f.mark); err != nil {
+	if _, err := out.WriteString(f.Mark); err != nil {
 		return err
 	}
 	var row jsonRow
@@ -272,7 +163,7 @@ func (x *records) write(ctx context.Context, u *unit, in *input, w *output) erro
 			said[i] = x.out.append(nil, b.at(uint32(i)), b.texts)
 		}
 		for _, n := range b.numbers {
-			line, err := f.row(out)
+			line, err := f.Row(out)
 			if err != nil {
 				return fmt.Errorf("read again: %w", err)
 			}
@@ -289,7 +180,7 @@ func (x *records) write(ctx context.Context, u *unit, in *input, w *output) erro
 		}
 		x.j.progress("write", in.entry.Key, w.rows, 0)
 	}
-	if _, err := f.row(out); err == nil {
+	if _, err := f.Row(out); err == nil {
 		return fmt.Errorf("read again: %w", bucket.ErrChanged)
 	} else if !errors.Is(err, io.EOF) {
 		return err

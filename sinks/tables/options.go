@@ -123,8 +123,8 @@ func (c Columns) names(r Role) []string {
 	return []string{string(r)}
 }
 
-// errInput says that a fault is the file's. The run goes on with other files.
-var errInput = errors.New("input")
+// ErrInput says that a fault is the file's. The run goes on with other files.
+var ErrInput = errors.New("input")
 
 // Report is what a run did: the last line that the job prints.
 type Report struct {

@@ -2,6 +2,8 @@ package tables
 
 import (
 	"io"
+
+	"github.com/symlake/symlake/sinks/internal/answers"
 )
 
 // output is a file being written.
@@ -30,7 +32,7 @@ func (w *output) count(status string, rows uint64, again bool) {
 }
 
 // note counts a row that was written.
-func (w *output) note(x *Answer, texts []string) {
+func (w *output) note(x *answers.Answer, texts []string) {
 	status := texts[x.Status]
 	w.count(status, 1, !isFinal(status))
 	if n := len(x.Lines); n > 0 {

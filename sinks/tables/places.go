@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
+	"github.com/symlake/symlake/sinks/internal/jsonline"
 	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -221,10 +223,14 @@ func (p *placer) text(t *target, address string, frame uint64) (uint32, uint64, 
 	if t.fixed {
 		return t.at[0], 0, nil
 	}
-	w, err := symbol.ParseWhere(strings.TrimSpace(address))
+	address = strings.TrimSpace(address)
+	w, err := symbol.ParseWhere(address)
 	if err != nil {
-		n, err := p.places.number(place{answer: &symbol.Answer{Status: invalid, Err: fmt.Errorf("the address is no 0x1f3a, +0x1f3a, NAME+0x1f3a or LINE:COLUMN of 64 bits")}})
-		return n, 0, err
+		if v, ok := jsonline.Whole(address); ok {
+			at, value := p.number(t, v, frame)
+			return at, value, nil
+		}
+		return p.invalid(errors.New("the address is no 36864, 0x1f3a, +0x1f3a, NAME+0x1f3a or LINE:COLUMN of 64 bits"))
 	}
 	switch w.Space {
 	case symbol.Unslid:

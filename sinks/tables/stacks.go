@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/group"
+	"github.com/symlake/symlake/sinks/internal/answers"
 	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -30,7 +31,7 @@ type stackAnswerer struct {
 	key    string // of the file
 	placer *placer
 	places *places
-	emit   func(a *Answer) error
+	emit   func(a *answers.Answer) error
 
 	rows    []stackRow
 	queries []answer.Query
@@ -219,7 +220,7 @@ func (a *stackAnswerer) flush() error {
 // stackAnswer sums up the answers of a stack.
 type stackAnswer struct {
 	t      *textTable
-	out    Answer
+	out    answers.Answer
 	frames int32
 	status symbol.Status
 	reason string
@@ -246,12 +247,12 @@ func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
 	}
 	status := x.t.number(string(a.Status))
 	if len(a.Frames) == 0 {
-		x.out.Lines = append(x.out.Lines, Line{Frame: x.frames, Status: status})
+		x.out.Lines = append(x.out.Lines, answers.Line{Frame: x.frames, Status: status})
 	}
 	x.group.Add(x.namer, f, a, final(a.Status))
 	for i := range a.Frames {
 		l := &a.Frames[i]
-		x.out.Lines = append(x.out.Lines, Line{Function: x.t.number(l.Readable()), File: x.t.number(l.File), Line: l.Line, Col: l.Column, Frame: x.frames, Status: status})
+		x.out.Lines = append(x.out.Lines, answers.Line{Function: x.t.number(l.Readable()), File: x.t.number(l.File), Line: l.Line, Col: l.Column, Frame: x.frames, Status: status})
 	}
 	x.frames++
 }
@@ -261,7 +262,7 @@ func final(s symbol.Status) bool {
 	return s == symbol.Found || s == symbol.Hole || s == symbol.Outside || s == invalid
 }
 
-func (x *stackAnswer) end() *Answer {
+func (x *stackAnswer) end() *answers.Answer {
 	if x.frames == 0 {
 		x.status, x.reason = invalid, errNoFrame.Error()
 	}

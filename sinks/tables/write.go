@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/jsonline"
 )
 
 // failed notes the fate of a file. It returns an error that is not the file's fault.
@@ -22,7 +23,7 @@ func (j *job) failed(ctx context.Context, in *input, err error) error {
 	url := j.o.Input.URL(in.entry.Key)
 	list := &j.report.Failed
 	switch {
-	case errors.Is(err, errInput):
+	case errors.Is(err, ErrInput), errors.Is(err, jsonline.ErrLines):
 		j.report.Files.Rejected++
 		list = &j.report.Rejected
 	case errors.Is(err, bucket.ErrChanged), errors.Is(err, bucket.ErrNotFound):

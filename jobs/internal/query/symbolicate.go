@@ -58,6 +58,9 @@ type Tables interface {
 	Check(p *session.Session, j *SymbolicateJob) error
 	// Symbolicate reads the tables of --input and writes the tables of --output.
 	Symbolicate(p *session.Session, j *SymbolicateJob) error
+	// CheckArrow and Arrow are the same for the streams of --arrow, which standard input and standard output hold.
+	CheckArrow(p *session.Session, j *SymbolicateJob) error
+	Arrow(p *session.Session, j *SymbolicateJob) error
 	// Failed reports a run that did not begin. It returns the run's error and its own.
 	Failed(p *session.Session, j *SymbolicateJob, err error) error
 }
@@ -100,6 +103,10 @@ func (j SymbolicateJob) Check(p *session.Session) error {
 	switch {
 	case len(j.Symbols) > 0 && j.explode == nil:
 		return exit.Usage("this program reads no symbol files: use symlake symbolicate --symbols")
+	case j.Arrow && j.tables == nil:
+		return exit.Usage("this program reads no streams of Arrow: use symlake symbolicate --arrow")
+	case j.Arrow:
+		return j.tables.CheckArrow(p, &j)
 	case j.Input != "" && j.tables == nil:
 		return exit.Usage("this program reads no tables: use symlake symbolicate --input")
 	case j.Input != "":
@@ -163,7 +170,10 @@ func (j SymbolicateJob) checkOutput() error {
 
 // Run reads stacks in order and prints each as soon as it is answered.
 func (j SymbolicateJob) Run(p *session.Session) (err error) {
-	if j.Input != "" {
+	switch {
+	case j.Arrow:
+		return j.tables.Arrow(p, &j)
+	case j.Input != "":
 		return j.tables.Symbolicate(p, &j)
 	}
 	from := newSources(p)
@@ -365,9 +375,10 @@ func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufi
 	return nil
 }
 
-// restFlags are the flags of symbolicate --input: tables of frames or stacks.
+// restFlags are the flags of symbolicate --input and --arrow: tables of frames or stacks.
 type restFlags struct {
 	Input         string   `help:"Tables of raw frames or stacks. --output gets the same rows with columns added." detail:"A file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), with * and ** in it." placeholder:"URL" group:"~Tables"`
+	Arrow         bool     `help:"Answer Arrow IPC streams: standard input to standard output." detail:"Each record batch of raw frames or stacks comes out with columns added. Exits with 3 if the input is no whole stream. Takes --column, --prefix and --platform." group:"~Tables"`
 	Column        []string `help:"Name of a column or field with this role." detail:"Roles: artifact, address, frame, stack, app, build, platform, frame0. Default: the same names, and frames.artifact and frames.address of lists." placeholder:"ROLE=NAME" sep:"none" group:"~Tables"`
 	Prefix        string   `help:"Text before the names of columns that --input adds." placeholder:"TEXT" group:"~Tables"`
 	Platform      string   `help:"Platform of rows that name none: android, ios, javascript …" placeholder:"NAME" group:"~Tables"`

@@ -96,7 +96,7 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-// Once more: what was added goes, and old bytes do not pile up beyond one copy a run.
+// A second run removes the columns that the first one added.
 func TestExtendAgain(t *testing.T) {
 	old := everyType()
 	s, err := ParseSchema(message(t, old))
@@ -172,7 +172,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, reading ends with a schema or ErrMessage, and a schema that was read can be extended and read again.
+// Any bytes are a schema or ErrMessage. A schema can be extended and read again.
 func FuzzSchema(f *testing.F) {
 	f.Add(message(f, everyType()))
 	f.Add(message(f, arrow.NewSchema(nil, nil)))

@@ -66,7 +66,7 @@ func fieldsOf(t *testing.T, kv format.KeyValue, ok bool) (names []string) {
 	return names
 }
 
-// What an engine notes of a schema lists the columns that stay and those that are added, or it goes: readers trust it.
+// The note of an engine lists all columns of the output, or it is gone: readers trust it.
 func TestEngineSchema(t *testing.T) {
 	added := &Table{Columns: []Column{NewColumn("new", "", "", Text), {Name: "chain", List: true, Fields: []Column{NewColumn("line", "", "", Integer)}}}}
 	second := func(i int) bool { return i == 1 }

@@ -212,9 +212,9 @@ func plainValues(pages pq.Pages, l Leaf) func([]value) (int, error) {
 				case v.Kind() == pq.Int64:
 					to[i].bits = uint64(v.Int64())
 				case v.Kind() == pq.Float:
-					to[i].bits, to[i].null = wholeBits(float64(v.Float()))
+					to[i].bits, to[i].null = WholeBits(float64(v.Float()))
 				case v.Kind() == pq.Double:
-					to[i].bits, to[i].null = wholeBits(v.Double())
+					to[i].bits, to[i].null = WholeBits(v.Double())
 				default:
 					l.bytes(v.ByteArray(), &to[i])
 				}
@@ -246,8 +246,8 @@ func (l Leaf) bytes(b []byte, v *value) {
 	}
 }
 
-// wholeBits returns a floating-point number as an integer; null of NaN.
-func wholeBits(x float64) (bits uint64, null bool) {
+// WholeBits returns a floating-point number as an integer; null of NaN.
+func WholeBits(x float64) (bits uint64, null bool) {
 	switch {
 	case math.IsNaN(x):
 		return 0, true
@@ -322,7 +322,7 @@ func sealedValues(chunk file.ColumnChunkReader, l Leaf) (func([]value) (int, err
 		read = func(n int64) (int64, int, error) {
 			total, k, err := c.ReadBatch(n, room, def, rep)
 			for _, x := range room[:k] {
-				b, null := wholeBits(float64(x))
+				b, null := WholeBits(float64(x))
 				bits, absent = append(bits, b), append(absent, null)
 			}
 			return total, k, err
@@ -332,7 +332,7 @@ func sealedValues(chunk file.ColumnChunkReader, l Leaf) (func([]value) (int, err
 		read = func(n int64) (int64, int, error) {
 			total, k, err := c.ReadBatch(n, room, def, rep)
 			for _, x := range room[:k] {
-				b, null := wholeBits(x)
+				b, null := WholeBits(x)
 				bits, absent = append(bits, b), append(absent, null)
 			}
 			return total, k, err

@@ -1,10 +1,12 @@
-package tables
+// Package answers holds the columns that tables of stacks get: what they are, and how their values become columns of Parquet
+// and of Arrow.
+package answers
 
 import "github.com/symlake/symlake/sinks/internal/pqfile"
 
-// AnswerColumns returns the columns that answers add to rows, each name behind a prefix. With stacks a row is a stack of
+// Columns returns the columns that answers add to rows, each name behind a prefix. With stacks a row is a stack of
 // several frames; else it is one frame.
-func AnswerColumns(prefix string, stacks bool) *pqfile.Table {
+func Columns(prefix string, stacks bool) *pqfile.Table {
 	line := []pqfile.Column{
 		pqfile.NewColumn("function", "VARCHAR", "", pqfile.Text),
 		pqfile.NewColumn("file", "VARCHAR", "", pqfile.Text),
@@ -48,7 +50,7 @@ type Line struct {
 	Status         uint32 // of a stack
 }
 
-// Leaves of AnswerColumns, in their order.
+// Leaves of Columns, in their order.
 const (
 	ansFunction = iota
 	ansFile
@@ -60,8 +62,8 @@ const (
 	ansList // of frames, or from ansList-2 on of inlines
 )
 
-// AnswerRows gathers the answers of one row group: its rows become pages as they come. Its memory is used again.
-type AnswerRows struct {
+// Rows gathers the answers of one row group: its rows become pages as they come. Its memory is used again.
+type Rows struct {
 	g       *pqfile.RowGroup
 	pager   *pqfile.Pager
 	spare   *pqfile.Slice
@@ -85,15 +87,15 @@ type numberedLine struct {
 	frame, line, col       int32
 }
 
-// NewAnswerRows makes an empty one for rows of a table.
-func NewAnswerRows(t *pqfile.Table, stacks bool) *AnswerRows {
-	r := &AnswerRows{g: pqfile.NewRowGroup(t), pager: pqfile.NewPager(), stacks: stacks}
+// NewRows makes an empty one for rows of a table.
+func NewRows(t *pqfile.Table, stacks bool) *Rows {
+	r := &Rows{g: pqfile.NewRowGroup(t), pager: pqfile.NewPager(), stacks: stacks}
 	r.spare, r.known = r.g.Open.Another(), make([][]int32, r.g.Columns())
 	return r
 }
 
 // Reset forgets everything. Answers refer to texts; the first must be "". Texts appends more.
-func (r *AnswerRows) Reset(texts []string) {
+func (r *Rows) Reset(texts []string) {
 	r.g.Open.Reset()
 	r.g.Reset()
 	r.Forget()
@@ -105,7 +107,7 @@ func (r *AnswerRows) Reset(texts []string) {
 }
 
 // Texts replaces the list of Reset by a longer list, which begins with it.
-func (r *AnswerRows) Texts(texts []string) {
+func (r *Rows) Texts(texts []string) {
 	r.texts = texts
 	for i := range r.known {
 		if n := len(texts) - len(r.known[i]); n > 0 {
@@ -115,7 +117,7 @@ func (r *AnswerRows) Texts(texts []string) {
 }
 
 // word is the number of a text in a column.
-func (r *AnswerRows) word(leaf int, text uint32) int32 {
+func (r *Rows) word(leaf int, text uint32) int32 {
 	if n := r.known[leaf][text]; n > 0 {
 		return n - 1
 	}
@@ -126,7 +128,7 @@ func (r *AnswerRows) word(leaf int, text uint32) int32 {
 }
 
 // Answer takes an answer and returns its number for Row. It keeps no reference to a.
-func (r *AnswerRows) Answer(a *Answer) int {
+func (r *Rows) Answer(a *Answer) int {
 	x := numberedAnswer{from: uint32(len(r.list)), reason: pqfile.NoText, group: pqfile.NoText, status: r.word(ansStatus, a.Status)}
 	var top Line
 	if len(a.Lines) > 0 {
@@ -161,7 +163,7 @@ func (r *AnswerRows) Answer(a *Answer) int {
 }
 
 // Row appends a row with an answer.
-func (r *AnswerRows) Row(number int) {
+func (r *Rows) Row(number int) {
 	s := r.g.Open
 	a, c := &r.answers[number], s.Columns
 	c[ansFunction].Ints = append(c[ansFunction].Ints, a.function)
@@ -196,16 +198,16 @@ func (r *AnswerRows) Row(number int) {
 }
 
 // Forget forgets the answers: Row takes the numbers of later ones. The rows stay.
-func (r *AnswerRows) Forget() { r.answers, r.list = r.answers[:0], r.list[:0] }
+func (r *Rows) Forget() { r.answers, r.list = r.answers[:0], r.list[:0] }
 
 // Once is Answer and Row for an answer that no other row has: it is not kept.
-func (r *AnswerRows) Once(a *Answer) {
+func (r *Rows) Once(a *Answer) {
 	r.Row(r.Answer(a))
 	r.Forget()
 }
 
 // Group returns the row group of all rows, which stays valid until Reset.
-func (r *AnswerRows) Group() (*pqfile.RowGroup, error) {
+func (r *Rows) Group() (*pqfile.RowGroup, error) {
 	if r.err == nil {
 		r.err = r.flush()
 	}
@@ -213,7 +215,7 @@ func (r *AnswerRows) Group() (*pqfile.RowGroup, error) {
 }
 
 // flush encodes the rows that no page holds yet.
-func (r *AnswerRows) flush() error {
+func (r *Rows) flush() error {
 	s := r.g.Take(r.spare)
 	r.spare = s
 	err := r.pager.Add(r.g, s)
