@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/jobs/wire"
@@ -44,6 +45,15 @@ func TestQueries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A range mapping that goes on to the end of its script, and a script with a segment.
+	for name, text := range map[string]string{
+		"range.js.map":   `{"version":3,"sources":["range.js"],"names":[],"mappings":"EACE","rangeMappings":"A"}`,
+		"segment.js.map": `{"version":3,"sources":["main.js"],"names":[],"mappings":"AAAA","x_facebook_segments":{"1":{"version":3,"sources":["later.js"],"names":[],"mappings":"AAEA"}}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(objects, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	mustRun(t, []int{0}, ingest...)
 	mustRun(t, []int{0}, append(ingest, "--force")...) // every row twice, each under a load of its own
 
@@ -57,6 +67,8 @@ func TestQueries(t *testing.T) {
 		{"564BB6C8BE48EEA9D9DB622B8689806EEA5AF3C7", "0x4748", 0x4748}, {"shop@42", "0x4726", 0x4726}, {"shop@42", "0x1", 1}, {"shop@41", "0x47d4", 0x47d4},
 		{"libgame-x64-dw5.so", "0x47a0", 0x47a0}, {"app.min.js.map", "1:100000", 99999}, {"app.min.js.map", "2:1", 1 << 32}, // ranges of 4 GiB
 		{"shop@43", "0x4726", 0x4726}, {"shop@42", "0x7fffffff0000", 0x7fffffff0000},
+		{"range.js.map", "1:1867686263", 1867686263}, {"range.js.map", "8:5", 7<<32 | 5}, {"range.js.map", "1:1", 1},
+		{"segment.js.map", "1:4", 4}, {"segment.js.map", "16777217:4", 1<<56 | 4}, {"segment.js.map", "33554433:4", 2<<56 | 4},
 	} {
 		list += fmt.Sprintf("%d,%s,%d\n", i, f.name, f.address)
 		asked = append(asked, [2]string{f.name, f.at})
@@ -64,24 +76,44 @@ func TestQueries(t *testing.T) {
 	if err := os.WriteFile(frames, []byte(list), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	answers := map[string]map[string][][]any{}
+	answers, work := map[string]map[string][][]any{}, map[string]queryWork{}
 	for _, engine := range []string{"duckdb", "spark"} {
 		cmd := python(t, engine, formattest.Testdata(t, "lake/queries.py"), engine, lake, filepath.Join(formattest.Root(), "jobs/queries"), frames)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", engine, err, stderrOf(err))
 		}
-		var a map[string][][]any
-		if err := json.Unmarshal(out, &a); err != nil {
+		var parts map[string]json.RawMessage
+		if err := json.Unmarshal(out, &parts); err != nil {
 			t.Fatalf("%s: %v: %s", engine, err, out)
+		}
+		a := map[string][][]any{}
+		for name, part := range parts {
+			var rows [][]any
+			to := any(&rows)
+			if name == "work" {
+				to = &work
+			}
+			if err := json.Unmarshal(part, to); err != nil {
+				t.Fatalf("%s: %s: %v: %s", engine, name, err, part)
+			}
+			if name != "work" {
+				a[name] = rows
+			}
 		}
 		answers[engine] = a
 	}
-	if diff := cmp.Diff(answers["duckdb"], answers["spark"]); diff != "" {
+	boundWork(t, work)
+	if diff := gocmp.Diff(answers["duckdb"], answers["spark"]); diff != "" {
 		t.Errorf("Spark answers otherwise (-duckdb +spark)\n%s", diff)
 	}
-	if n := len(answers["duckdb"]["coverage"]); n != 3 {
-		t.Errorf("%d artifacts, want 3", n)
+	if n := len(answers["duckdb"]["coverage"]); n != 5 {
+		t.Errorf("%d artifacts, want 5", n)
+	}
+	for _, row := range answers["duckdb"]["coverage"] {
+		if script := strings.HasSuffix(fmt.Sprint(row[1]), ".js"); script != (row[5] == nil) {
+			t.Errorf("coverage of %v: shares of bytes are for code alone", row)
+		}
 	}
 	if big := answers["duckdb"]["biggest_functions"]; len(big) == 0 || big[0][0] != "compute(game::Engine&, int)" || big[0][1] != 276.0 {
 		t.Errorf("biggest functions: %v", big) // 276: twice as many would be rows of the replaced loads, too
@@ -105,14 +137,18 @@ func TestQueries(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
 			t.Fatal(err)
 		}
-		want := "- - - - " + string(a.Status)
+		want := "- - - - - " + string(a.Status)
 		if a.Status == "found" {
-			want = fmt.Sprintf("%s %s %d %d found", a.Frames[0].Function, a.Frames[0].File, a.Frames[0].Line, len(a.Frames))
+			want = fmt.Sprintf("%s %s %d %d %d found", cmp.Or(a.Frames[0].Function, "-"), a.Frames[0].File, a.Frames[0].Line, a.Frames[0].Column, len(a.Frames))
 		}
-		got := []string{"-", "-", "-", "-", "-"}
+		got := []string{"-", "-", "-", "-", "-", "-"}
 		for k, v := range answers["duckdb"]["frames"][i][4:] {
-			if v != nil {
-				got[k] = fmt.Sprint(v)
+			switch v := v.(type) {
+			case nil:
+			case float64:
+				got[k] = fmt.Sprint(int64(v))
+			default:
+				got[k] = cmp.Or(fmt.Sprint(v), "-")
 			}
 		}
 		if s := strings.Join(got, " "); s != want {
@@ -126,5 +162,36 @@ func TestQueries(t *testing.T) {
 		if s := strings.Join(got, " "); s != want {
 			t.Errorf("%v: Polars has %s, look-up %s", f, s, want)
 		}
+	}
+}
+
+// queryWork is what DuckDB did for a query.
+type queryWork struct {
+	Rows      int // of the tables, and frames
+	Operators []string
+	Made      int // rows, by all operators
+	Scanned   int // rows of tables
+}
+
+// boundWork holds every query to work that grows with the rows of its tables: it reads each at most twice, each row passes a
+// bounded number of operators, and none compares all rows of one side with all of the other.
+func boundWork(t *testing.T, work map[string]queryWork) {
+	t.Helper()
+	rows := work[""].Rows
+	for name, w := range work {
+		if name == "" {
+			continue
+		}
+		for _, o := range w.Operators {
+			if strings.Contains(o, "NESTED_LOOP") || strings.Contains(o, "BLOCKWISE") || strings.Contains(o, "CROSS_PRODUCT") {
+				t.Errorf("%s: DuckDB compares all rows with all: %v", name, w.Operators)
+			}
+		}
+		if small := 1000; w.Scanned > 2*rows+small || w.Made > 20*rows+small {
+			t.Errorf("%s reads %d rows and makes %d, of tables with %d", name, w.Scanned, w.Made, rows)
+		}
+	}
+	if len(work) < 6 || rows == 0 {
+		t.Errorf("work of %d queries over %d rows", len(work), rows)
 	}
 }

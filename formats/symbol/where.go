@@ -11,12 +11,13 @@ import (
 //	0x1f3a        an address of the file
 //	+0x1f3a       an offset from the image base
 //	NAME+0x1f3a   an offset from a symbol, or from a section of an ET_REL file
-//	LINE:COLUMN   of a script: the line counts from 1, the column from 0 in UTF-16 units
+//	LINE:COLUMN   of a script: the line counts from 1, the column from 0 in UTF-16 units. Line n*MaxLine+1 is the first of
+//	              segment n
 func ParseWhere(s string) (Where, error) {
 	if line, column, ok := strings.Cut(s, ":"); ok && strings.Trim(line+column, "0123456789") == "" {
 		l, err := strconv.ParseUint(line, 10, 32)
 		c, cerr := strconv.ParseUint(column, 10, 32)
-		pos, fits := ScriptPosition(0, uint32(l)-1, uint32(c))
+		pos, fits := ScriptPosition((uint32(l)-1)/MaxLine, (uint32(l)-1)%MaxLine, uint32(c))
 		switch {
 		case err != nil || cerr != nil || l == 0:
 			return Where{}, fmt.Errorf("position %q: want LINE:COLUMN, the line from 1", s)

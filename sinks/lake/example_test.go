@@ -17,7 +17,7 @@ func ExampleTables() {
 		fmt.Printf("%s: %s, and %d more\n", table.Name, strings.Join(names, " "), len(table.Columns)-len(names))
 	}
 	// Output:
-	// ranges: artifact load range_start range_end, and 9 more
+	// ranges: artifact load range_start range_end, and 10 more
 	// classes: artifact load class original_class, and 12 more
 	// artifacts: artifact load revision canonical, and 20 more
 	// names: artifact load revision name, and 3 more

@@ -20,6 +20,7 @@ const (
 	atCol
 	atName
 	atIgnored
+	atLinear
 	atDepth
 	atInlineFunction
 	atInlineLinkage
@@ -151,12 +152,9 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range, mark symbol.Mark) {
 	v[atFile].Ints = append(v[atFile].Ints, word(r, g.At.File, w.file, &d[atFile]))
 	v[atLine].Ints = append(v[atLine].Ints, pqfile.LineNumber(g.At.Line))
 	v[atCol].Ints = append(v[atCol].Ints, pqfile.LineNumber(g.At.Column))
-	ignored := int32(0)
-	if mark.Flags&symbol.Ignored != 0 {
-		ignored = 1
-	}
 	v[atName].Ints = append(v[atName].Ints, word(r, mark.Name, w.name, &d[atName]))
-	v[atIgnored].Ints = append(v[atIgnored].Ints, ignored)
+	v[atIgnored].Ints = append(v[atIgnored].Ints, one(mark.Flags&symbol.Ignored != 0))
+	v[atLinear].Ints = append(v[atLinear].Ints, one(mark.Flags&symbol.Linear != 0))
 	callers := w.callers(r, g.Scope)
 	v[atDepth].Ints = append(v[atDepth].Ints, int32(1+callers))
 	to.Open.Lengths = append(to.Open.Lengths, uint32(callers))
@@ -164,6 +162,13 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range, mark symbol.Mark) {
 	to.Open.Rows++
 	to.Rows++
 	w.rows++
+}
+
+func one(yes bool) int32 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // callers appends the callers of a scope of a run and returns their number.

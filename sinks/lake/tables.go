@@ -31,7 +31,7 @@ func tableRanges() *pqfile.Table {
 		Columns: []pqfile.Column{
 			artifactColumn,
 			loadColumn,
-			pqfile.NewColumn("range_start", "BIGINT", "first position, from the image base (artifacts.image_base). In a script line<<32 | column, both from 0. Lines from 2^30 on number functions and modules of a runtime", pqfile.Long),
+			pqfile.NewColumn("range_start", "BIGINT", "first position, from the image base (artifacts.image_base). In a script line<<32 | column, both from 0. Lines of segment n of React Native begin at n*2^24. Lines from 2^30 on number functions and modules of a runtime", pqfile.Long),
 			pqfile.NewColumn("range_end", "BIGINT", "position after the last", pqfile.Long),
 			pqfile.NewColumn("function", "VARCHAR", "innermost function, demangled", pqfile.Text),
 			pqfile.NewColumn("linkage", "VARCHAR", "its name as stored", pqfile.Text),
@@ -40,6 +40,7 @@ func tableRanges() *pqfile.Table {
 			pqfile.NewColumn("col", "INTEGER", "from 1. 0: unknown. In a script from 0, in UTF-16 units", pqfile.Integer),
 			pqfile.NewColumn("name", "VARCHAR", "in a script: the identifier that its map gives here. '': none", pqfile.Text),
 			pqfile.NewColumn("ignored", "INTEGER", "in a script: 1 if the map's ignore list has the source", pqfile.Integer),
+			pqfile.NewColumn("linear", "INTEGER", "in a script: 1 if line and col are of range_start and run on with the position (a range mapping). NULL: symlake wrote the file before it had this column", pqfile.Integer),
 			pqfile.NewColumn("depth", "INTEGER", "number of frames: 1, and 1 for each caller that this place was inlined into", pqfile.Integer),
 			{Name: "inlines", Type: "STRUCT(function, linkage, file, line, col)[]", Doc: "these callers, from the inside out, each with the place of its call", List: true,
 				Fields: []pqfile.Column{
@@ -94,7 +95,7 @@ func tableArtifacts() *pqfile.Table {
 			pqfile.NewColumn("units_broken", "BIGINT", "of these, broken", pqfile.Long),
 			pqfile.NewColumn("lines_broken", "BIGINT", "broken line programs", pqfile.Long),
 			pqfile.NewColumn("text_bytes", "BIGINT", "bytes of executable segments", pqfile.Long),
-			pqfile.NewColumn("covered_bytes", "BIGINT", "bytes with an answer", pqfile.Long),
+			pqfile.NewColumn("covered_bytes", "BIGINT", "bytes with an answer. In a script, here and below: positions, which are no bytes", pqfile.Long),
 			pqfile.NewColumn("with_line_bytes", "BIGINT", "bytes with a line in their innermost frame", pqfile.Long),
 			pqfile.NewColumn("with_inline_bytes", "BIGINT", "bytes with more than one frame", pqfile.Long),
 			pqfile.NewColumn("object_url", "VARCHAR", "URL of the object", pqfile.Text),

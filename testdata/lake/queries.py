@@ -1,5 +1,6 @@
 """queries.py ENGINE LAKE QUERIES FRAMES.csv: what the queries of jobs/queries answer, as one JSON object by name.
-ENGINE is duckdb or spark."""
+ENGINE is duckdb or spark. DuckDB's has "work" too: by name which operators ran, how many rows they made together, how many rows
+of tables they read, and under "" how many rows the tables have."""
 import csv
 import json
 import sys
@@ -13,16 +14,33 @@ def text(name):
 
 rows = [(int(r["frame"]), r["name"], int(r["address"])) for r in csv.DictReader(open(frames))]
 if engine == "duckdb":
+    import os
+    import tempfile
+
     import duckdb
 
+    profile = os.path.join(tempfile.mkdtemp(prefix="symlake-"), "profile.json")
     con = duckdb.connect()
     con.execute(text("current"))
     con.execute("CREATE TABLE frames (frame INTEGER, name VARCHAR, address DECIMAL(20,0))")
     con.executemany("INSERT INTO frames VALUES (?, ?, ?)", rows)
     names = {n: n for n in ("biggest_functions", "coverage", "changed", "inline_hot_spots", "frames")}
 
-    def run(sql):
-        return con.execute(sql).fetchall()
+    work = {"": {"rows": con.execute("SELECT count(*) FROM read_parquet(getvariable('ranges'))").fetchone()[0] + len(rows)}}
+
+    def run(sql, name):
+        con.execute("SET enable_profiling = 'json'")
+        con.execute(f"SET profiling_output = '{profile}'")
+        answer = con.execute(sql).fetchall()
+        con.execute("SET enable_profiling = 'no_output'")
+        told = json.load(open(profile))
+        operators, todo = [], list(told["operator"])
+        while todo:
+            operators.append(todo.pop())
+            todo += operators[-1].get("children", [])
+        made = sum(o["intermediate_rows"] for o in operators)
+        work[name] = {"operators": sorted({o["type"] for o in operators}), "made": made, "scanned": told["query"]["total_rows_scanned"]}
+        return sorted(answer, key=lambda row: row[0]) if name == "frames" else answer
 
 else:
     from pyspark.sql import SparkSession
@@ -39,7 +57,7 @@ else:
     names = {n: n for n in ("biggest_functions", "coverage", "changed")}
     names |= {"inline_hot_spots": "inline_hot_spots_spark", "frames": "frames_spark"}
 
-    def run(sql):
+    def run(sql, name):
         return [list(r) for r in spark.sql(sql.strip().rstrip(";")).collect()]
 
 
@@ -49,4 +67,7 @@ def plain(v):
     return int(v) if v == int(v) else float(v)
 
 
-print(json.dumps({name: [[plain(v) for v in row] for row in run(text(file))] for name, file in names.items()}))
+answers = {name: [[plain(v) for v in row] for row in run(text(file), name)] for name, file in names.items()}
+if engine == "duckdb":
+    answers["work"] = work
+print(json.dumps(answers))

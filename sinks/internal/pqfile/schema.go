@@ -55,7 +55,7 @@ func NewColumn(name, typ, doc string, k kind) Column {
 // Keys and values in the metadata of every file. Durable.
 const (
 	schemaKey     = "symlake.schema"
-	SchemaVersion = "1"
+	SchemaVersion = "2"
 	tableKey      = "symlake.table"
 )
 
