@@ -30,6 +30,9 @@ type Column struct {
 	List   bool
 	// Nullable texts are NULL where their number is NoText.
 	Nullable bool
+	// ID is the durable number of the column, and Element of the elements of a list, as Iceberg and Parquet's field_id have
+	// it. 0: none. Sealed files have none.
+	ID, Element int
 }
 
 // NoText takes the place of a text's number where the text is NULL.
@@ -155,12 +158,20 @@ func group(columns []Column) inOrder {
 			if c.Fields != nil {
 				n = group(c.Fields)
 			}
-			n = pq.List(n)
+			n = pq.List(withID(n, c.Element))
 		}
-		o.Group[c.Name] = n
+		o.Group[c.Name] = withID(n, c.ID)
 		o.names = append(o.names, c.Name)
 	}
 	return o
+}
+
+// withID gives a node its number; 0: it has none.
+func withID(n pq.Node, id int) pq.Node {
+	if id == 0 {
+		return n
+	}
+	return pq.FieldID(n, id)
 }
 
 func node(k kind) pq.Node {
@@ -188,6 +199,17 @@ func physical(k kind) format.Type {
 		return format.FixedLenByteArray
 	}
 	return format.ByteArray
+}
+
+// kindOf returns a kind whose bounds compare as those of a type.
+func kindOf(t format.Type) kind {
+	switch t {
+	case format.Int32:
+		return Integer
+	case format.Int64:
+		return Long
+	}
+	return Text
 }
 
 // decimalBytes hold every unsigned 64-bit number, signed.

@@ -81,9 +81,10 @@ func emptyFooter(t *Table) (*format.FileMetaData, error) {
 }
 
 // plainIntegers takes from integers that parquet-go annotates as signed numbers of their width what the type says already:
-// Arrow has written sealed files without it.
+// Arrow has written sealed files without it, and without field ids.
 func plainIntegers(schema []format.SchemaElement) {
 	for i := range schema {
+		schema[i].FieldID = 0
 		if e := &schema[i]; e.LogicalType.Value != nil {
 			if _, ok := e.LogicalType.Value.(*format.IntType); ok {
 				*e = format.SchemaElement{Type: e.Type, RepetitionType: e.RepetitionType, Name: e.Name}
