@@ -27,6 +27,7 @@ require (
 	github.com/tdewolff/parse/v2 v2.8.20
 	github.com/therootcompany/xz v1.0.1
 	github.com/tink-crypto/tink-go/v2 v2.9.0
+	github.com/twmb/avro v1.9.1
 	go.opentelemetry.io/collector/pdata/pprofile v0.164.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/sdk v1.47.0

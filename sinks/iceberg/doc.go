@@ -1,0 +1,32 @@
+// Package iceberg shows Parquet files that are there already as Apache Iceberg tables, version 2 of the format.
+//
+// The caller says which files a table has and which of their rows count (State). Publish compares that with the tables of a
+// catalog, and commits a snapshot for each table that differs. Rows that no longer count, in files that stay, are taken out
+// by position delete files. So a plain SELECT of any engine returns exactly the rows that count.
+//
+// # Files
+//
+//	iceberg/TABLE/metadata/vN.metadata.json           of the file system catalog
+//	iceberg/TABLE/metadata/version-hint.text          N
+//	iceberg/TABLE/metadata/symlake-KIND-RANDOM.avro   manifests and lists of manifests
+//	iceberg/TABLE/deletes/symlake-HASH.parquet        positions of rows that do not count, one file a data file
+//
+// # Partitions
+//
+// The kind and day of a file are folders of its path. They are identity partitions of columns that no file has: engines fill
+// these columns from the partition. There is no bucket of the artifact: a file of an ingest has artifacts of many buckets, so
+// it would have to be cut into as many files. Compacted files ascend by artifact, and the bounds of artifact in manifests
+// leave a look-up with the files that may have it.
+//
+// # Commits
+//
+// A commit writes new files only, and then one record of the catalog by compare-and-set: a version of the metadata that must
+// be new, or a REST commit with requirements. Killed anywhere, the table is as it was or as it is meant to be, and the next
+// Publish makes what is missing. A table whose newest snapshot is none of ours is left as it is (ErrForeign).
+//
+// # History
+//
+// Snapshots expire after a grace. While they are many, one of each sixteenth of the grace is kept, and the newest ten.
+// Manifests are merged like the levels of a log-structured tree, so that n commits write O(n log n) entries. Clean deletes
+// what no snapshot names.
+package iceberg

@@ -1,0 +1,181 @@
+package iceberg
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/iceberg/icebergtest"
+	"github.com/symlake/symlake/sinks/internal/pqfile"
+)
+
+// testTable has a column of text and one of numbers.
+func testTable(name string) Table {
+	text := pqfile.NewColumn("artifact", "VARCHAR", "an id", pqfile.Text)
+	text.ID = 1
+	number := pqfile.NewColumn("range_end", "BIGINT", "a position", pqfile.Long)
+	number.ID = 2
+	return Table{&pqfile.Table{Name: name, Doc: "a table", Columns: []pqfile.Column{text, number}, Sorted: []string{"artifact", "range_end"}}, 3, 4}
+}
+
+// world is a folder with data files, and the state that tables are to show.
+type world struct {
+	t    *testing.T
+	dir  string
+	b    bucket.Bucket
+	now  time.Time
+	st   State
+	rows map[string][]string // by file
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, dir: t.TempDir(), now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), rows: map[string][]string{}}
+	b, err := file.Open(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.b, w.st.Lake = b, "lake"
+	return w
+}
+
+func (w *world) open(c Catalog) *Tables {
+	tables, err := Open(Options{Bucket: w.b, Tables: []Table{testTable("one"), testTable("two")}, Catalog: c, Now: func() time.Time { return w.now }})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return tables
+}
+
+// add writes a file of a table with rows; all of them count.
+func (w *world) add(table, kind string, rows ...string) {
+	w.t.Helper()
+	var b bytes.Buffer
+	t, pager := testTable(table).Table, pqfile.NewPager()
+	x, err := pqfile.NewWriter(&b, t, nil, true, pager)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	g := pqfile.NewRowGroup(t)
+	for i, r := range rows {
+		s := g.Open
+		s.Columns[0].Ints = append(s.Columns[0].Ints, g.Dicts[0].Add(g.Dicts[0].Texts.Add(r)))
+		s.Columns[1].Longs = append(s.Columns[1].Longs, int64(i))
+		s.Rows++
+		g.Rows++
+	}
+	s := g.Take(g.Open.Another())
+	if err := errors.Join(pager.Add(g, s), x.Write(g), x.Close()); err != nil {
+		w.t.Fatal(err)
+	}
+	path := fmt.Sprintf("%s/kind=%s/day=2026-01-02/%d.parquet", table, kind, len(w.rows))
+	if err := w.b.Create(context.Background(), path, "", &b); err != nil {
+		w.t.Fatal(err)
+	}
+	e, _, err := w.b.Stat(context.Background(), path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.rows[path] = rows
+	w.st.Files = append(w.st.Files, File{Table: table, Path: path, Kind: kind, Day: "2026-01-02", Rows: uint64(len(rows)), Bytes: e.Size, Live: []Span{{0, uint64(len(rows))}}})
+	w.st.Log++
+	w.st.Made = w.now
+}
+
+// cut makes a row of a file count no more.
+func (w *world) cut(file int, row uint64) {
+	f := &w.st.Files[file]
+	var live []Span
+	for _, s := range f.Live {
+		if row < s.First || row >= s.First+s.Rows {
+			live = append(live, s)
+			continue
+		}
+		for _, part := range []Span{{s.First, row - s.First}, {row + 1, s.First + s.Rows - row - 1}} {
+			if part.Rows > 0 {
+				live = append(live, part)
+			}
+		}
+	}
+	f.Live = live
+	w.st.Log++
+	w.st.Made = w.now
+}
+
+// want are the rows of a table that count, sorted.
+func (w *world) want(table string) (all []string) {
+	for _, f := range w.st.Files {
+		if f.Table != table {
+			continue
+		}
+		for _, s := range f.Live {
+			all = append(all, w.rows[f.Path][s.First:s.First+s.Rows]...)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// publish publishes, and wants no table to be behind.
+func (w *world) publish(t *Tables) []Result {
+	w.t.Helper()
+	all := t.Publish(context.Background(), &w.st, false)
+	for _, r := range all {
+		if r.Err != nil {
+			w.t.Fatal(r.Err)
+		}
+	}
+	return all
+}
+
+// check compares the tables of the folder with what counts.
+func (w *world) check() {
+	w.t.Helper()
+	for _, name := range []string{"one", "two"} {
+		x := icebergtest.Open(w.t, w.dir, name)
+		if diff := cmp.Diff(w.want(name), x.Rows(w.t, x.Current, "artifact")); diff != "" {
+			w.t.Fatalf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// mortal dies at a write: before it, or after it is done.
+type mortal struct {
+	bucket.Bucket
+	left  int
+	after bool
+	dead  bool
+}
+
+var errDead = errors.New("the process died")
+
+func (m *mortal) die(write func() error) error {
+	if m.dead {
+		return errDead
+	}
+	if m.left--; m.left >= 0 {
+		return write()
+	}
+	if m.dead = true; m.after {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	return errDead
+}
+
+func (m *mortal) Create(ctx context.Context, key, etag string, r io.Reader) error {
+	return m.die(func() error { return m.Bucket.Create(ctx, key, etag, r) })
+}
+
+func (m *mortal) Delete(ctx context.Context, keys []string) error {
+	return m.die(func() error { return m.Bucket.Delete(ctx, keys) })
+}

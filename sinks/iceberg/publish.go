@@ -1,0 +1,184 @@
+package iceberg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Open names the tables, and reads nothing.
+func Open(o Options) (*Tables, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Grace == 0 {
+		o.Grace = 24 * time.Hour
+	}
+	t := &Tables{o: o, at: locationOf(o.Bucket.URL(""))}
+	for _, table := range o.Tables {
+		t.shapes = append(t.shapes, newShape(table))
+	}
+	if o.Catalog.URL == "" {
+		t.catalog = &files{b: o.Bucket, put: t.create, folder: t.folder, now: o.Now}
+		return t, nil
+	}
+	r, err := newREST(o.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	t.catalog = r
+	return t, nil
+}
+
+// Result tells of a table after Publish.
+type Result struct {
+	Table    string
+	Log      uint64 // number of the log that it stands at; 0: none
+	Snapshot int64  // its newest snapshot; 0: none
+	Changed  bool   // Publish committed to it, or would have
+	Err      error  // why it is behind; nil: it is not
+}
+
+// maxTries bounds how often another writer may be faster.
+const maxTries = 20
+
+// Publish makes the tables hold what st says. A table that cannot be changed does not hold up the others: its result has the
+// error. With dry it changes nothing, and tells which tables would change.
+func (t *Tables) Publish(ctx context.Context, st *State, dry bool) []Result {
+	var all []Result
+	for _, s := range t.shapes {
+		all = append(all, t.publish(ctx, s, st, dry))
+	}
+	return all
+}
+
+func (t *Tables) publish(ctx context.Context, s *shape, st *State, dry bool) (r Result) {
+	r.Table = s.table.Name
+	fail := func(err error) Result {
+		r.Err = fmt.Errorf("Iceberg table %s in %s: %w", r.Table, t.catalog.name(), err)
+		return r
+	}
+	var mine int64 // the snapshot of a commit whose answer got lost
+	var lost error
+	for range maxTries {
+		base, err := t.catalog.load(ctx, s.table.Name)
+		if err != nil {
+			return fail(err)
+		}
+		if base == nil {
+			if st.Sealed {
+				return r
+			}
+			if dry {
+				r.Changed = true
+				return r
+			}
+			if err := t.begin(ctx, s); err != nil && !errors.Is(err, errChanged) {
+				return fail(err)
+			}
+			r.Changed = true
+			continue
+		}
+		r.stand(base.metadata)
+		if err := t.check(s, base); err != nil {
+			return fail(err)
+		}
+		if mine != 0 && r.Snapshot == mine || newer(base.current(), st) {
+			return r
+		}
+		next, keys, err := t.prepare(ctx, s, base, st, dry)
+		if err == nil && next != nil && !dry {
+			if err = t.catalog.commit(ctx, s.table.Name, base, next); errors.Is(err, errUnclear) {
+				if lost != nil {
+					return fail(err)
+				}
+				mine, lost, err = next.id(), err, errChanged
+			} else if err == nil {
+				r.Log, r.Changed = st.Log, true
+				if next.snapshot != nil {
+					r.Snapshot = next.snapshot.ID
+				}
+				return r
+			}
+		}
+		switch {
+		case errors.Is(err, errChanged):
+			if mine == 0 {
+				t.o.Bucket.Delete(context.WithoutCancel(ctx), keys) // what stays is deleted by Clean
+			}
+			if err := context.Cause(ctx); err != nil {
+				return fail(err)
+			}
+			continue
+		case err != nil:
+			return fail(err)
+		}
+		r.Changed = r.Changed || next != nil
+		return r
+	}
+	return fail(fmt.Errorf("%w: others were faster %d times", errChanged, maxTries))
+}
+
+func (c *change) id() int64 {
+	if c.snapshot == nil {
+		return 0
+	}
+	return c.snapshot.ID
+}
+
+// stand notes where a table stands.
+func (r *Result) stand(m *metadata) {
+	if s := m.current(); s != nil {
+		r.Snapshot = s.ID
+		r.Log, _ = strconv.ParseUint(s.Summary[logSummary], 10, 64)
+	}
+}
+
+// newer reports whether a snapshot shows a later state of the lake than st.
+func newer(s *snapshot, st *State) bool {
+	if s == nil || s.Summary[lakeSummary] != st.Lake {
+		return false
+	}
+	n, err := strconv.ParseUint(s.Summary[logSummary], 10, 64)
+	return err == nil && n > st.Log
+}
+
+// begin makes a table.
+func (t *Tables) begin(ctx context.Context, s *shape) error {
+	m, err := s.empty(strings.TrimSuffix(t.location(t.folder(s.table.Name)), "/"), t.o.Now())
+	if err != nil {
+		return err
+	}
+	return t.catalog.create(ctx, s, m)
+}
+
+// check reports what keeps the table from being changed.
+func (t *Tables) check(s *shape, base *standing) error {
+	if base.Properties[versionProperty] != version {
+		return fmt.Errorf("%w: symlake did not make it: it has no property %s=%s. Drop it, or name another place for symlake's tables", ErrForeign, versionProperty, version)
+	}
+	if c := base.current(); c != nil && !c.own() {
+		return fmt.Errorf("%w: its newest snapshot %d (%s of %s) is none of symlake's. Roll the table back to a snapshot with %s, or drop it, and run symlake lake publish",
+			ErrForeign, c.ID, c.Summary["operation"], time.UnixMilli(c.Made).UTC().Format(time.RFC3339), logSummary)
+	}
+	if base.DefaultSpec != 0 {
+		return fmt.Errorf("%w: its partition spec is %d, not symlake's", ErrForeign, base.DefaultSpec)
+	}
+	if place := strings.TrimSuffix(base.Location, "/"); place+"/" != t.location(t.folder(s.table.Name)) && !t.catalog.moves() {
+		return fmt.Errorf("%w: it is at %s, so it belongs to another lake. Give each lake a namespace of its own (lake.catalog_namespace)", ErrForeign, place)
+	}
+	now, err := base.schemaNow()
+	if err != nil {
+		return err
+	}
+	ids := now.ids()
+	for _, f := range s.schema.Fields {
+		if id, ok := ids[f.Name]; ok && id != f.ID {
+			return fmt.Errorf("%w: its column %s has the id %d, and %d in the files", ErrForeign, f.Name, id, f.ID)
+		}
+	}
+	return nil
+}
