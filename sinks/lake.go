@@ -46,6 +46,26 @@ type Lake interface {
 	// Compact rewrites small files, and files with rows of no more use, from the
 	// rows of o.Export. It deletes files without a name since o.Grace.
 	Compact(ctx context.Context, o LakeCompact) (*LakeCompacted, error)
+	// Publish brings the Iceberg tables of a plain lake up to what it names now. A table whose catalog refuses has an error
+	// of its own, and the others go on. nil: the lake has no tables.
+	Publish(ctx context.Context, o LakePublish) ([]LakeTable, error)
+}
+
+// LakePublish says what Publish does.
+type LakePublish struct {
+	Run    string // id of the run, for the tables' history ("": the one that the lake was opened for)
+	Erase  bool   // older snapshots leave the history at once
+	DryRun bool
+}
+
+// LakeTable tells where an Iceberg table stands.
+type LakeTable struct {
+	Name     string
+	Log      uint64 // number of the lake's log that the table shows; 0: none yet
+	Newest   uint64 // number of the last entry of the log
+	Snapshot int64  // 0: none
+	Changed  bool   // Publish changed it, or would change it
+	Err      error  // why it is behind; nil: it shows what the lake names
 }
 
 // LakeHead is the end of a lake's log, as a store remembers it: a log cannot tell that its last entries are gone.
@@ -163,6 +183,7 @@ type LakeCompacted struct {
 	Unnamed   int   // files without a name, younger than the grace: being written, or left by a dead process
 	Before    int64 // bytes of the files named, before and after
 	After     int64
+	Tables    []LakeTable
 }
 
 // LakeKeys is what a sealed lake is sealed with, and what file names are hashed with.

@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	targetBytes  = 128 << 20
-	defaultGrace = 24 * time.Hour
+	targetBytes = 128 << 20
 	// A step of a compaction takes files of at most so many times the target: it sorts their artifacts and keeps its new files
 	// in scratch.
 	stepTargets = 16
@@ -58,6 +57,9 @@ func (l *Lake) Compact(ctx context.Context, o sinks.LakeCompact) (*sinks.LakeCom
 		}
 	}
 	if err == nil {
+		c.shown, err = l.publishCompacted(ctx, &c.o, c.done)
+	}
+	if err == nil {
 		err = c.clean(ctx)
 	}
 	if err != nil {
@@ -77,9 +79,10 @@ func total(s *journal.State) (n int64) {
 }
 
 type compaction struct {
-	l    *Lake
-	o    sinks.LakeCompact
-	done *sinks.LakeCompacted
+	l     *Lake
+	o     sinks.LakeCompact
+	done  *sinks.LakeCompacted
+	shown shown
 }
 
 // run rewrites the files that are worth it, a step at a time.
@@ -301,7 +304,7 @@ func (c *compaction) clean(ctx context.Context) error {
 		err := c.l.change(ctx, "", nil, func(v seen) (*journal.Entry, error) {
 			e := &journal.Entry{Made: c.l.o.Now().UTC(), Profile: v.state.Profile}
 			for _, f := range v.Retiring() {
-				if c.o.Erase || !f.At.After(before) {
+				if c.o.Erase || !f.At.After(before) && !c.shown.shows(&f) {
 					e.Deleted = append(e.Deleted, f.Path)
 				}
 			}
@@ -340,7 +343,7 @@ func (c *compaction) clean(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the lake: %w", err)
 	}
-	c.done.Deleted = len(drop)
+	c.done.Deleted += len(drop)
 	if c.o.DryRun || len(drop) == 0 {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/iceberg"
 	"github.com/symlake/symlake/sinks/lake/journal"
 )
 
@@ -29,6 +30,9 @@ type Options struct {
 	Run          string           // id of the run that writes, for the log ("": none)
 	// Heads remembers the end of the log, so that a lake which was rolled back is an error (nil: nothing does).
 	Heads sinks.LakeHeads
+	// Catalog has the Iceberg tables of a plain lake; the zero value is the lake's own folder. NoTables: it has none.
+	Catalog  iceberg.Catalog
+	NoTables bool
 	// Go starts a goroutine that encodes beside the writer, one a file, which ends with the file. It takes up to twice the
 	// memory. nil: the writer encodes.
 	Go func(func())

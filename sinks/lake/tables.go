@@ -11,14 +11,6 @@ var (
 	revisionColumn = pqfile.NewColumn("revision", "VARCHAR", "version of the facts of a load, which change without a new load. Exact readers join on it too", pqfile.Text)
 )
 
-// Names of tables.
-const (
-	rangesTable    = "ranges"
-	classesTable   = "classes"
-	artifactsTable = "artifacts"
-	namesTable     = "names"
-)
-
 // Tables describes the tables of a lake and explains their columns. A byte of a symbol outside UTF-8 stands as \xNN; in such a
 // text a backslash is doubled.
 func Tables() []*pqfile.Table {
@@ -26,7 +18,7 @@ func Tables() []*pqfile.Table {
 }
 
 func tableRanges() *pqfile.Table {
-	return &pqfile.Table{Name: rangesTable, Doc: "one row a range of positions with one answer. A position in no range is a hole",
+	return numbered(&pqfile.Table{Name: rangesTable, Doc: "one row a range of positions with one answer. A position in no range is a hole",
 		Sorted: []string{"artifact", "range_end"}, Blooms: []string{"artifact", "function"},
 		Columns: []pqfile.Column{
 			artifactColumn,
@@ -50,11 +42,11 @@ func tableRanges() *pqfile.Table {
 					pqfile.NewColumn("line", "INTEGER", "", pqfile.Integer),
 					pqfile.NewColumn("col", "INTEGER", "", pqfile.Integer),
 				}},
-		}}
+		}})
 }
 
 func tableClasses() *pqfile.Table {
-	return &pqfile.Table{Name: classesTable, Doc: "one row a member of an R8 or ProGuard mapping. Members of a class are together, members of one name in the mapping's order. A class without members has one row",
+	return numbered(&pqfile.Table{Name: classesTable, Doc: "one row a member of an R8 or ProGuard mapping. Members of a class are together, members of one name in the mapping's order. A class without members has one row",
 		Sorted: []string{"artifact"}, Blooms: []string{"artifact", "class", "original_class"},
 		Columns: []pqfile.Column{
 			artifactColumn,
@@ -73,11 +65,11 @@ func tableClasses() *pqfile.Table {
 			pqfile.NewColumn("original_first_line", "INTEGER", "lines in the source. 0: none", pqfile.Integer),
 			pqfile.NewColumn("original_last_line", "INTEGER", "", pqfile.Integer),
 			{Name: "rules", Type: "VARCHAR[]", Doc: "synthesized, outline, outlineCallsite, rewriteFrame, residualSignature", List: true, Kind: pqfile.Text},
-		}}
+		}})
 }
 
 func tableArtifacts() *pqfile.Table {
-	return &pqfile.Table{Name: artifactsTable, Doc: "one row a load: identity, counts, quality, where it came from",
+	return numbered(&pqfile.Table{Name: artifactsTable, Doc: "one row a load: identity, counts, quality, where it came from",
 		Sorted: []string{"artifact"}, Blooms: []string{"artifact"},
 		Columns: []pqfile.Column{
 			artifactColumn,
@@ -104,11 +96,11 @@ func tableArtifacts() *pqfile.Table {
 			pqfile.NewColumn("object_bytes", "BIGINT", "size of the object", pqfile.Long),
 			pqfile.NewColumn("loaded_at", "TIMESTAMP WITH TIME ZONE", "time of the load", pqfile.Moment),
 			{Name: "missing_parts", Type: "VARCHAR[]", Doc: "parts that the object refers to and that were missing: dwo:ID, dwz:BUILD-ID", List: true, Kind: pqfile.Text},
-		}}
+		}})
 }
 
 func tableNames() *pqfile.Table {
-	return &pqfile.Table{Name: namesTable, Doc: "one row a name of an artifact, as frames carry it",
+	return numbered(&pqfile.Table{Name: namesTable, Doc: "one row a name of an artifact, as frames carry it",
 		Sorted: []string{"artifact"}, Blooms: []string{"artifact", "name"},
 		Columns: []pqfile.Column{
 			artifactColumn,
@@ -118,5 +110,5 @@ func tableNames() *pqfile.Table {
 			pqfile.NewColumn("name_kind", "VARCHAR", "build-id, debug-id, file, app, map-id, …", pqfile.Text),
 			pqfile.NewColumn("app", "VARCHAR", "APP of an APP@BUILD", pqfile.Text),
 			pqfile.NewColumn("build", "VARCHAR", "BUILD of it", pqfile.Text),
-		}}
+		}})
 }
