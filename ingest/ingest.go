@@ -56,6 +56,9 @@ func (j *job) run(ctx context.Context) error {
 	if ctx.Err() == nil {
 		err = errors.Join(err, j.publisher.SettleLake(ctx))
 	}
+	if ctx.Err() == nil && !j.o.Isolated { // the process that started this one publishes
+		err = errors.Join(err, j.publisher.PublishTables(ctx))
+	}
 
 	var away *discover.Unlisted
 	if (err == nil || errors.Is(err, bucket.ErrPartial) && !errors.As(err, &away)) && ctx.Err() == nil {

@@ -47,6 +47,7 @@ func commands() []program.Command {
 		{Name: "verify", Group: store, Job: new(verifyJob), Help: "Read everything back and check it."},
 		{Name: "gc", Group: store, Job: new(gcJob), Help: "Remove abandoned and outdated loads."},
 		{Name: "compact", Group: lake, Job: new(compactJob), Help: "Merge small files of the lake."},
+		{Name: "lake", Group: lake, Job: new(lakeJob), Help: "Publish the lake's Iceberg tables."},
 		{Name: "keys", Group: keys, Job: new(keysJob), Help: "List, rotate, shred and export keys."},
 		{Name: "audit", Group: keys, Job: new(auditJob), Help: "List who changed keys and data, and when."},
 		{Name: "status", Group: operate, Job: new(statusJob), Help: "Print lag, backlog, rejects, last runs and sizes."},

@@ -66,6 +66,7 @@ func (j compactJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
+	nameTables(p, r.Tables)
 	return p.Print(r, prose.Compact(r, j.DryRun), fmt.Sprintf("%d artifacts added, %d dropped, %d told anew; %d files rewritten as %d, %d deleted; %d bytes, were %d\n",
 		r.Added, r.Dropped, r.Facts, r.Rewritten, r.Written, r.Deleted, r.After, r.Before))
 }

@@ -41,6 +41,9 @@ func (j rollbackJob) Run(p *workspace.Workspace) error {
 	}
 	lake.Until = time.Time{}
 	now, err := upkeep.Rollback(p.Ctx, lake, id)
+	if err == nil {
+		err = publishTables(p, lake.Lake)
+	}
 	if err != nil {
 		return err
 	}
@@ -115,6 +118,9 @@ func (j forgetJob) Run(p *workspace.Workspace) error {
 	watch.Stop()
 	if errors.Is(err, forget.ErrUnasked) {
 		return exit.Usage("--unasked-for: %w", err)
+	}
+	if err == nil && !j.DryRun {
+		err = publishTables(p, lake.Lake)
 	}
 	if err != nil {
 		return err

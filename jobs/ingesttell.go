@@ -154,6 +154,7 @@ func nameObjects(p *workspace.Workspace, r *report.Report) {
 	}
 	list("rejected", r.Rejected)
 	list("failed", r.Failed)
+	list("behind: Iceberg table", r.TablesBehind)
 	list("conflict", conflictLines(r))
 	more += r.Conflicted - len(r.Conflicts)
 	if e := r.Earlier; e != nil {
@@ -189,6 +190,7 @@ func tellRun(p *workspace.Workspace, r *report.Report, err error) error {
 	}
 	m.Set("symlake_run_rejected", "Objects and members that the last ingest newly rejected, by reason.", "reason", workspace.Floats(rejects))
 	m.One("symlake_run_conflicts", "Artifacts that the last ingest kept out, because another owner holds them.", float64(r.Conflicted))
+	m.One("symlake_run_tables_behind", "Iceberg tables that do not show what the last ingest loaded.", float64(len(r.TablesBehind)))
 	m.Set("symlake_run_stage_seconds", "Seconds that the workers of the last ingest spent, by stage.", "stage", r.Stages)
 	m.One("symlake_run_seconds", "Seconds that the last ingest took.", r.Seconds)
 	m.One("symlake_run_ended_timestamp_seconds", "When the last ingest ended.", float64(time.Now().UnixMilli())/1000)

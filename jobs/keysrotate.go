@@ -242,6 +242,9 @@ func (j keysRotateJob) reseal(p *workspace.Workspace, s *session.Records, ids []
 	if aerr := s.NoteEvent(p.Ctx, "reseal", detail); err == nil {
 		err = aerr
 	}
+	if err == nil {
+		err = publishTables(p, lake)
+	}
 	return r, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/survey"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
@@ -41,6 +42,8 @@ type statusJSON struct {
 	LagSeconds float64        `json:"lag_seconds"`
 	Rejects    map[string]int `json:"rejects"`
 	Runs       []runJSON      `json:"runs"` // the last ten that touched an object, newest first
+	// Tables are the Iceberg tables of the lake, if it has some.
+	Tables []projection.Table `json:"tables,omitempty"`
 }
 
 type runJSON struct {
@@ -72,6 +75,7 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 		return err
 	}
 	st := newStatus(p.StoreURL(), taken)
+	st.Tables = tablesNow(p, s)
 	if p.Flags.JSON {
 		err = p.PrintJSON(st)
 	} else if p.OutView.People {
@@ -129,6 +133,9 @@ func (st statusJSON) print(p *workspace.Workspace) error {
 	if st.Conflicts > 0 {
 		fmt.Fprintf(p.Out, "conflicts  %6d open: see symlake objects --state conflict\n", st.Conflicts)
 	}
+	for _, t := range st.Tables {
+		fmt.Fprintf(p.Out, "table      %s\n", tableText(t))
+	}
 	for _, r := range st.Runs {
 		if _, err := fmt.Fprintf(p.Out, "run        %s %s %s\n", r.Last.UTC().Format(time.RFC3339), r.Run, counts(r.Objects)); err != nil {
 			return err
@@ -164,6 +171,11 @@ func (st statusJSON) show(p *workspace.Workspace) error {
 	}
 	if st.Conflicts > 0 {
 		fact("Conflicts", v.Paint(term.Yellow, term.Count(st.Conflicts))+": see symlake objects --state conflict")
+	}
+	for _, t := range st.Tables {
+		if t.Behind != "" {
+			fact("Table", v.Paint(term.Yellow, tableText(t)))
+		}
 	}
 	objects := p.Table(term.Column{Name: "OBJECTS", Right: true}, term.Column{Name: "STATE", Ink: term.States})
 	for _, state := range sortedKeys(st.Objects) {
@@ -230,6 +242,16 @@ func (st *statusJSON) tell(p *workspace.Workspace) error {
 	m.One("symlake_conflicts", "Conflicts between owners of sources that nobody has settled.", float64(st.Conflicts))
 	m.One("symlake_backlog_objects", "Objects that are listed and not done.", float64(st.Backlog))
 	m.One("symlake_lag_seconds", "Age of the oldest object that is listed and not done.", st.LagSeconds)
+	if len(st.Tables) > 0 {
+		behind := map[string]float64{}
+		for _, t := range st.Tables {
+			behind[t.Table] = 0
+			if t.Behind != "" {
+				behind[t.Table] = 1
+			}
+		}
+		m.Set("symlake_table_behind", "1 if an Iceberg table does not show what the lake names.", "table", behind)
+	}
 	m.Set("symlake_coverage_ratio", "Shares of code with an answer (text), and of that with a line and with inlined calls.", "what",
 		map[string]float64{"text": st.Coverage.Text, "line": st.Coverage.Line, "inline": st.Coverage.Inline})
 	return p.Tell("symlake_status", m)

@@ -37,6 +37,7 @@ type CompactReport struct {
 	Deleted   int       `json:"deleted"`   // files past their grace
 	Before    int64     `json:"bytes_before"`
 	After     int64     `json:"bytes_after"`
+	Tables    []Table   `json:"tables,omitempty"`
 }
 
 // Compact brings a lake up to date with its store. Then it rewrites small files, and files with rows of
@@ -63,6 +64,7 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 		return r, err
 	}
 	r.Dropped += c.Dropped
+	r.Tables = NewTables(c.Tables, o.DryRun)
 	r.Rewritten, r.Written, r.Deleted, r.Before, r.After = c.Rewritten, c.Written, c.Deleted, c.Before, c.After
 	return r, nil
 }

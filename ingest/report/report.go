@@ -63,6 +63,8 @@ type Report struct {
 	Missing []string     `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
 
 	LakeFiles []string `json:"lake_files,omitempty"` // data files that this run put into the lake, 1,000 at most
+	// TablesBehind are the Iceberg tables that do not show what the lake names, with the reason. The next run brings them up.
+	TablesBehind []Rejection `json:"tables_behind,omitempty"`
 }
 
 // ObjectCounts counts objects by their outcome.
@@ -262,6 +264,11 @@ func (r *Report) Add(o *Report) {
 	for _, s := range o.Sources { // shards find the same ones
 		if !slices.ContainsFunc(r.Sources, func(x Rejection) bool { return x.URL == s.URL }) {
 			r.Append(&r.Sources, s)
+		}
+	}
+	for _, t := range o.TablesBehind { // shards find the same ones
+		if !slices.ContainsFunc(r.TablesBehind, func(x Rejection) bool { return x.URL == t.URL }) {
+			r.Append(&r.TablesBehind, t)
 		}
 	}
 	r.Append(&r.Warnings, o.Warnings...)

@@ -37,6 +37,7 @@ const (
 	StageWrite   = "write"   // rows to the store
 	StagePublish = "publish" // make loads visible, and note their objects
 	StageLake    = "lake"    // finish files of the lake, and name them
+	StageTables  = "tables"  // bring Iceberg tables up to the lake
 )
 
 // Begin begins a stage about an object or artifact (of). The caller calls end at the stage's end.

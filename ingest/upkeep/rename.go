@@ -18,6 +18,7 @@ import (
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -128,8 +129,15 @@ func (r *renamer) project(ctx context.Context) error {
 		return nil
 	}
 	done, err := projection.Update(ctx, r.Stores, nil)
-	if err == nil {
-		r.report.AddLakeFiles(done.Files, done.Bytes)
+	if err != nil {
+		return err
+	}
+	r.report.AddLakeFiles(done.Files, done.Bytes)
+	tables, err := projection.Publish(ctx, r.Lake, sinks.LakePublish{})
+	for _, t := range tables {
+		if t.Behind != "" {
+			r.report.Append(&r.report.TablesBehind, report.Rejection{URL: t.Table, Error: t.Behind})
+		}
 	}
 	return err
 }

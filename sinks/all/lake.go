@@ -11,6 +11,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
+	"github.com/symlake/symlake/sinks/iceberg"
 	"github.com/symlake/symlake/sinks/lake"
 	"github.com/symlake/symlake/sinks/stores"
 )
@@ -26,9 +27,15 @@ type LakeOptions struct {
 	Create       bool            // make the folder, if it is one
 	Run          string          // id of the run that writes, for the log ("": none)
 	Heads        sinks.LakeHeads // remembers the end of the log; nil: nothing does
+	// Catalog has the Iceberg tables; the zero value is the folder of the lake. NoTables: there are none.
+	Catalog  LakeCatalog
+	NoTables bool
 	// Go starts the encoder of a file beside its writer; nil: files are encoded in place.
 	Go func(func())
 }
+
+// LakeCatalog says where the REST catalog of the Iceberg tables is.
+type LakeCatalog = iceberg.Catalog
 
 // OpenLake opens the lake at url: a folder or s3://bucket/prefix.
 func OpenLake(ctx context.Context, url string, o LakeOptions) (sinks.Lake, error) {
@@ -47,7 +54,8 @@ func OpenLake(ctx context.Context, url string, o LakeOptions) (sinks.Lake, error
 	if key != "" {
 		return nil, fmt.Errorf("%s is a file, not a folder", url)
 	}
-	return lake.Open(lake.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch, Go: o.Go, Run: o.Run, Heads: o.Heads}), nil
+	return lake.Open(lake.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch, Go: o.Go, Run: o.Run, Heads: o.Heads,
+		Catalog: o.Catalog, NoTables: o.NoTables}), nil
 }
 
 // localFolder is the path of a URL of this machine.

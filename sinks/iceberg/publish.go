@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -48,10 +49,12 @@ const maxTries = 20
 // Publish makes the tables hold what st says. A table that cannot be changed does not hold up the others: its result has the
 // error. With dry it changes nothing, and tells which tables would change.
 func (t *Tables) Publish(ctx context.Context, st *State, dry bool) []Result {
-	var all []Result
-	for _, s := range t.shapes {
-		all = append(all, t.publish(ctx, s, st, dry))
+	all := make([]Result, len(t.shapes))
+	var group sync.WaitGroup
+	for i, s := range t.shapes {
+		group.Go(func() { all[i] = t.publish(ctx, s, st, dry) })
 	}
+	group.Wait()
 	return all
 }
 

@@ -61,6 +61,9 @@ func (l *Lake) publish(ctx context.Context, t *iceberg.Tables, o sinks.LakePubli
 	st.Run, st.Erase = cmp.Or(o.Run, l.o.Run), o.Erase
 	var all []sinks.LakeTable
 	for _, r := range t.Publish(ctx, st, o.DryRun) {
+		if st.Sealed && r.Snapshot == 0 && r.Err == nil {
+			continue // there is no such table
+		}
 		all = append(all, sinks.LakeTable{Name: r.Table, Log: r.Log, Newest: s.Number, Snapshot: r.Snapshot, Changed: r.Changed, Err: r.Err})
 	}
 	return all, nil

@@ -116,6 +116,11 @@ func (s *shredder) eraseLake(ctx context.Context) error {
 		return err
 	}
 	s.report.LakeFiles += done.Deleted
+	for _, t := range done.Tables {
+		if t.Err != nil {
+			s.report.Left = append(s.report.Left, fmt.Sprintf("snapshots, which name deleted files: %v", t.Err))
+		}
+	}
 	if done.Unnamed > 0 {
 		s.report.Left = append(s.report.Left, fmt.Sprintf("%d files of the lake that are being written, or that a process left when it died: symlake compact deletes them after its grace", done.Unnamed))
 	}

@@ -77,6 +77,15 @@ type LakeConfig struct {
 	Endpoint     string `yaml:"endpoint"`
 	PathStyle    bool   `yaml:"path_style"`
 	Checksums    string `yaml:"checksums"` // auto (default) or required
+
+	Catalog           string `yaml:"catalog"` // of Iceberg tables: files (default), off, or the URL of a REST catalog
+	CatalogWarehouse  string `yaml:"catalog_warehouse"`
+	CatalogNamespace  string `yaml:"catalog_namespace"`
+	CatalogToken      string `yaml:"catalog_token"`
+	CatalogCredential string `yaml:"catalog_credential"`
+	CatalogOAuth      string `yaml:"catalog_oauth"`
+	CatalogScope      string `yaml:"catalog_scope"`
+	CatalogSign       string `yaml:"catalog_sign"`
 }
 
 // UnmarshalYAML takes "off" for a lake, too.

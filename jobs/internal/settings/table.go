@@ -113,6 +113,14 @@ func lakeSettings() []Setting {
 		{Key: "lake.endpoint", Type: "URL", Meaning: "The S3 server of the lake.", Example: "https://minio:9000"},
 		{Key: "lake.path_style", Type: "yes/no", Default: "no", Meaning: "The S3 server of the lake wants the bucket in the path.", Example: "true"},
 		{Key: "lake.checksums", Type: "auto, required", Default: "auto", Meaning: "Whether the S3 server of the lake must check sums.", Example: "required"},
+		{Key: "lake.catalog", Type: "files, off, URL", Default: "files", Meaning: "The catalog of the plain lake's Iceberg tables: iceberg in the lake's folder, none, or an Iceberg REST catalog.", Example: "https://polaris:8181/api/catalog"},
+		{Key: "lake.catalog_warehouse", Type: "text", Meaning: "The warehouse in the REST catalog.", Example: "symbols"},
+		{Key: "lake.catalog_namespace", Type: "text", Default: "symlake", Meaning: "The namespace of the tables in the REST catalog. Each lake needs its own.", Example: "mobile.symbols"},
+		{Key: "lake.catalog_token", Type: "text", Meaning: "The bearer token for the REST catalog.", Example: "…", Secret: true},
+		{Key: "lake.catalog_credential", Type: "ID:SECRET", Meaning: "The client of OAuth2 that gets tokens for the REST catalog.", Example: "…", Secret: true},
+		{Key: "lake.catalog_oauth", Type: "URL", Default: "v1/oauth/tokens of the catalog", Meaning: "The server of these tokens.", Example: "https://login.example.com/token"},
+		{Key: "lake.catalog_scope", Type: "text", Default: "PRINCIPAL_ROLE:ALL", Meaning: "The scope of these tokens.", Example: "catalog"},
+		{Key: "lake.catalog_sign", Type: "text", Meaning: "The AWS service that requests to the REST catalog are signed for, in lake.region.", Example: "glue"},
 	}
 }
 

@@ -88,6 +88,8 @@ func (p *Workspace) CheckLake() error {
 		return exit.Usage("lake.profile %q: want sealed or plain", p.lakeProfile())
 	case c.DataKey != "" && c.DataKey != "file" && c.DataKey != "dataset":
 		return exit.Usage("lake.data_key %q: want file or dataset", c.DataKey)
+	case p.checkCatalog() != nil:
+		return p.checkCatalog()
 	case url == "s3://" || strings.HasPrefix(url, "s3:///"):
 		return exit.Usage("lake %s: a bucket name is missing", url)
 	case !strings.HasPrefix(url, "s3://"):
@@ -118,8 +120,13 @@ func (p *Workspace) openLake(s *session.Records, create bool, run string) (sinks
 	if err != nil {
 		return nil, err
 	}
+	tables, err := p.lakeCatalog()
+	if err != nil {
+		return nil, err
+	}
 	l, err := all.OpenLake(p.Ctx, url, all.LakeOptions{Profile: p.lakeProfile(), Keys: keys, OneKey: c.DataKey == "dataset",
 		SingleWriter: c.SingleWriter, Scratch: p.Scratch(), Create: create, Go: func(f func()) { go f() }, Run: run, Heads: s.Lakes,
+		Catalog: tables, NoTables: c.Catalog == settings.LakeOff,
 		Bucket: bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.AWSProfile, PathStyle: c.PathStyle, Checksums: c.Checksums}})
 	if errors.Is(err, bucket.ErrNotFound) {
 		return nil, fmt.Errorf("%w at %s: symlake ingest makes it", ErrNoLake, url)
