@@ -20,6 +20,7 @@ type rest struct {
 
 	mu   sync.Mutex
 	base string // below which paths begin; "": not asked yet
+	dot  string // between levels of a namespace
 }
 
 func newREST(o Catalog) (*rest, error) {
@@ -58,6 +59,10 @@ func (r *rest) start(ctx context.Context) (string, error) {
 	if u, err := url.Parse(root); err != nil || u.Host != hostOf(r.o.URL) {
 		return "", fmt.Errorf("%w: its configuration leads to another host, %s: name that one", ErrCatalog, root)
 	}
+	r.dot = cmp.Or(c.Overrides["namespace-separator"], c.Defaults["namespace-separator"], "%1F")
+	if dot, err := url.PathUnescape(r.dot); err != nil || dot == r.dot {
+		r.dot = url.PathEscape(r.dot)
+	}
 	r.base = root + "/v1/"
 	if prefix := cmp.Or(c.Overrides["prefix"], c.Defaults["prefix"]); prefix != "" {
 		r.base += strings.Trim(prefix, "/") + "/"
@@ -86,7 +91,7 @@ func (r *rest) table(ctx context.Context, name string) (string, error) {
 	for _, l := range r.namespace() {
 		levels = append(levels, url.PathEscape(l))
 	}
-	return base + "namespaces/" + strings.Join(levels, "%1F") + "/tables/" + url.PathEscape(name), nil
+	return base + "namespaces/" + strings.Join(levels, r.dot) + "/tables/" + url.PathEscape(name), nil
 }
 
 // load implements catalog.
