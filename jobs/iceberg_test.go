@@ -1,0 +1,149 @@
+package jobs
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/sinks/iceberg/icebergtest"
+)
+
+// icebergLake makes a plain lake with replaced, dropped and renamed rows, and returns its store.
+func icebergLake(t *testing.T, set ...string) string {
+	t.Helper()
+	store := filepath.Join(t.TempDir(), "store")
+	with := func(codes []int, args ...string) {
+		args = append([]string{"--store", store, "--lake-profile", "plain"}, args...)
+		for _, s := range set {
+			args = append(args, "--set", s)
+		}
+		mustRun(t, codes, args...)
+	}
+	with([]int{0, 3}, "ingest", formattest.Testdata(t, "elf"), "--names", "{app}/{build}/**")
+	with([]int{0, 3}, "ingest", formattest.Testdata(t, "r8"), formattest.Testdata(t, "js"))
+	with([]int{0, 3}, "ingest", "--force", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
+	with([]int{0}, "forget", "libgame-x64-dw5.so", "--yes")
+	return store
+}
+
+// Every engine reads from the Iceberg tables exactly the rows that count, with nothing of ours between, before and after a
+// compaction, from the folder of the lake and from a REST catalog.
+func TestIceberg(t *testing.T) {
+	t.Parallel()
+	icebergtest.Folder(t)
+	for _, place := range []string{"files", "rest"} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			var set, env []string
+			if place == "rest" {
+				url := icebergtest.Catalog(t)
+				set = []string{"lake.catalog=" + url, "lake.catalog_namespace=mobile"}
+				env = []string{"ICEBERG_REST=" + url, "ICEBERG_NAMESPACE=mobile"}
+			}
+			store := icebergLake(t, set...)
+			lake := filepath.Join(store, "lake")
+			for _, step := range []string{"with deletes", "compacted"} {
+				want, err := dump(t, "pyarrow", lake, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				engines := icebergtest.Engines()
+				if step == "compacted" {
+					engines = engines[:1]
+				}
+				for _, engine := range engines {
+					if diff := cmp.Diff(want, icebergtest.Dump(t, engine, lake, env...)); diff != "" {
+						t.Errorf("%s: %s (-what counts +got)\n%s", step, engine, diff)
+					}
+				}
+				args := []string{"--store", store, "compact"}
+				for _, s := range set {
+					args = append(args, "--set", s)
+				}
+				mustRun(t, []int{0}, args...)
+			}
+		})
+	}
+}
+
+// A catalog that is down fails no ingest: status and the report name the tables that are behind, and lake publish brings them up.
+func TestCatalogDown(t *testing.T) {
+	t.Parallel()
+	down := true
+	inner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		http.Error(w, `{"error":{"message":"no such table","type":"NoSuchTableException","code":404}}`, http.StatusNotFound)
+	}))
+	t.Cleanup(inner.Close)
+	store := filepath.Join(t.TempDir(), "store")
+	args := []string{"--store", store, "--lake-profile", "plain", "--set", "lake.catalog=" + inner.URL}
+	out, stderr := mustRun(t, []int{0}, append(args, "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"), "--report", "-")...)
+	var r struct {
+		Artifacts    int
+		TablesBehind []struct{ URL, Error string } `json:"tables_behind"`
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Artifacts != 1 || len(r.TablesBehind) != 4 || !strings.Contains(r.TablesBehind[0].Error, "503") {
+		t.Errorf("the report: %+v", r)
+	}
+	if !strings.Contains(stderr, "behind: Iceberg table ranges: ") {
+		t.Errorf("standard error: %s", stderr)
+	}
+	if out, _ := mustRun(t, []int{0}, append(args, "status")...); strings.Count(out, "is behind, at log 0 of 1: ") != 4 {
+		t.Errorf("status: %s", out)
+	}
+	mustRun(t, []int{1}, append(args, "lake", "publish")...)
+	mustRun(t, []int{0}, append(args, "compact")...)
+	// The lake's own folder is a catalog that is there.
+	here := args[:4]
+	if out, _ := mustRun(t, []int{0}, append(here, "lake", "publish", "--dry-run")...); strings.Count(out, "is behind") != 4 {
+		t.Errorf("a dry run: %s", out)
+	}
+	mustRun(t, []int{0}, append(here, "lake", "publish")...)
+	if out, _ := mustRun(t, []int{0}, append(here, "status")...); strings.Contains(out, "behind") || !strings.Contains(out, "table      ranges shows log ") {
+		t.Errorf("status: %s", out)
+	}
+	x := icebergtest.Open(t, filepath.Join(store, "lake"), "artifacts")
+	if rows := x.Rows(t, x.Current, "artifact"); len(rows) != 1 {
+		t.Errorf("rows %q", rows)
+	}
+}
+
+// A sealed lake has no Iceberg tables. If a plain one becomes sealed, its tables become empty.
+func TestSealedHasNoTables(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "store")
+	mustRun(t, []int{0}, "--store", store, "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
+	if _, err := os.Stat(filepath.Join(store, "lake/iceberg")); err == nil {
+		t.Error("a sealed lake has a folder of Iceberg tables")
+	}
+	if _, stderr := mustRun(t, []int{2}, "--store", store, "lake", "publish"); !strings.Contains(stderr, "sealed") {
+		t.Errorf("lake publish: %s", stderr)
+	}
+	mustRun(t, []int{0}, "--store", store, "compact", "--lake-profile", "plain")
+	lake := filepath.Join(store, "lake")
+	x := icebergtest.Open(t, lake, "ranges")
+	if rows := x.Rows(t, x.Current, "artifact"); len(rows) == 0 {
+		t.Error("the plain lake's table is empty")
+	}
+	mustRun(t, []int{0}, "--store", store, "compact", "--lake-profile", "sealed")
+	x = icebergtest.Open(t, lake, "ranges")
+	if rows := x.Rows(t, x.Current, "artifact"); len(rows) > 0 {
+		t.Errorf("the sealed lake's table has %d rows", len(rows))
+	}
+	for _, args := range [][]string{{"--set", "lake.catalog=off", "lake", "publish"}, {"--set", "lake.catalog=ftp://x", "compact"}, {"--set", "lake.catalog_token=t", "compact"}} {
+		mustRun(t, []int{2}, append([]string{"--store", store}, args...)...)
+	}
+}
