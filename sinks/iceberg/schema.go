@@ -75,7 +75,7 @@ func newShape(t Table) *shape {
 func (s *shape) fields(columns []pqfile.Column, above string) []field {
 	var all []field
 	for _, c := range columns {
-		f := field{ID: c.ID, Name: c.Name, Required: true, Doc: c.Doc}
+		f := field{ID: c.ID, Name: c.Name, Required: !c.Added, Doc: c.Doc}
 		s.last = max(s.last, c.ID, c.Element)
 		path := above + c.Name
 		switch {

@@ -17,6 +17,7 @@ var columnIDs = map[string]map[string]int{
 		"artifact": 1, "load": 2, "range_start": 3, "range_end": 4, "function": 5, "linkage": 6, "file": 7, "line": 8, "col": 9,
 		"name": 10, "ignored": 11, "depth": 12, "inlines": 13, "kind": 14, "day": 15,
 		"inlines.element": 16, "inlines.function": 17, "inlines.linkage": 18, "inlines.file": 19, "inlines.line": 20, "inlines.col": 21,
+		"linear": 22,
 	},
 	classesTable: {
 		"artifact": 1, "load": 2, "class": 3, "original_class": 4, "file": 5, "member_kind": 6, "member": 7, "original_member": 8,

@@ -49,8 +49,8 @@ func memoryLake(t *testing.T, b bucket.Bucket, profile string, h sinks.LakeHeads
 	return Open(Options{Bucket: b, Profile: profile, Keys: testKeys, Scratch: t.TempDir(), Heads: h})
 }
 
-// numbered is a load with a number of its own.
-func numbered(n int) *sinks.LakeLoad {
+// loadNumber is a load with a number of its own.
+func loadNumber(n int) *sinks.LakeLoad {
 	x := testLoad(0)
 	x.Artifact.Canonical = fmt.Sprint("artifact ", n)
 	x.Artifact.ID = symbol.NewID(x.Artifact.Kind, x.Artifact.Canonical)
@@ -85,7 +85,7 @@ func TestRolledBack(t *testing.T) {
 				}
 				l := memoryLake(t, b, profile, nil)
 				for n := 10; n < 13; n++ {
-					if _, err := write(t, l, numbered(n), testRun(0, "f")); err != nil {
+					if _, err := write(t, l, loadNumber(n), testRun(0, "f")); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -96,7 +96,7 @@ func TestRolledBack(t *testing.T) {
 				}
 				l := memoryLake(t, b, profile, nil)
 				for n := 10; n < 20; n++ {
-					if _, err := write(t, l, numbered(n), testRun(0, "f")); err != nil {
+					if _, err := write(t, l, loadNumber(n), testRun(0, "f")); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -111,7 +111,7 @@ func TestRolledBack(t *testing.T) {
 							before.Put(key, b.Get(key))
 						}
 					}
-					if _, err := write(t, l, numbered(n), testRun(0, "f")); err != nil {
+					if _, err := write(t, l, loadNumber(n), testRun(0, "f")); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -128,7 +128,7 @@ func TestRolledBack(t *testing.T) {
 				for _, key := range b.Keys("") {
 					b.Put(key, nil)
 				}
-				if _, err := write(t, memoryLake(t, b, profile, store), numbered(1), testRun(0, "f")); err != nil {
+				if _, err := write(t, memoryLake(t, b, profile, store), loadNumber(1), testRun(0, "f")); err != nil {
 					t.Error(err)
 				}
 			})
@@ -144,7 +144,7 @@ func TestHeadBehind(t *testing.T) {
 		if n == 2 {
 			l.o.Heads = nil
 		}
-		if _, err := write(t, l, numbered(n), testRun(0, "f")); err != nil {
+		if _, err := write(t, l, loadNumber(n), testRun(0, "f")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestSwappedFile(t *testing.T) {
 	b := buckettest.NewMemory()
 	l := memoryLake(t, b, sinks.LakeSealed, nil)
 	for n := range 2 {
-		if _, err := write(t, l, numbered(n), testRun(0, "f")); err != nil {
+		if _, err := write(t, l, loadNumber(n), testRun(0, "f")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestDeaths(t *testing.T) {
 	const loads = journal.Every + 3
 	export := func(_ context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
 		for n := range loads {
-			if x := numbered(n); x.Artifact.ID == id {
+			if x := loadNumber(n); x.Artifact.ID == id {
 				if b == nil {
 					return x, nil
 				}
@@ -205,7 +205,7 @@ func TestDeaths(t *testing.T) {
 			return err
 		}
 		for n := range loads {
-			x := numbered(n)
+			x := loadNumber(n)
 			if _, there := live[x.Artifact.ID]; there {
 				continue
 			}
@@ -223,12 +223,12 @@ func TestDeaths(t *testing.T) {
 		if _, err := l.Compact(ctx, sinks.LakeCompact{Export: export, Grace: time.Nanosecond, Now: func() time.Time { return time.Now().Add(time.Hour) }}); err != nil {
 			return err
 		}
-		return l.Drop(ctx, []symbol.ID{numbered(0).Artifact.ID})
+		return l.Drop(ctx, []symbol.ID{loadNumber(0).Artifact.ID})
 	}
 	// All but the last commits, with their checkpoint, are made once.
 	first := buckettest.NewMemory()
 	for n := range journal.Every - 1 {
-		if _, err := write(t, memoryLake(t, first, sinks.LakePlain, nil), numbered(n), testRun(0, "f")); err != nil {
+		if _, err := write(t, memoryLake(t, first, sinks.LakePlain, nil), loadNumber(n), testRun(0, "f")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -308,13 +308,13 @@ func TestTakeOver(t *testing.T) {
 				act := func(l *Lake) (err error) {
 					switch by {
 					case "commit":
-						_, err = write(t, l, numbered(3), testRun(0, "g", "h"))
+						_, err = write(t, l, loadNumber(3), testRun(0, "g", "h"))
 					case "compact":
 						_, err = l.Compact(context.Background(), sinks.LakeCompact{Export: func(context.Context, symbol.ID, sinks.LakeBatch) (*sinks.LakeLoad, error) {
 							return nil, errors.New("nothing is to be rewritten")
 						}, TargetBytes: 1})
 					case "drop":
-						err = l.Drop(context.Background(), []symbol.ID{numbered(0).Artifact.ID})
+						err = l.Drop(context.Background(), []symbol.ID{loadNumber(0).Artifact.ID})
 					}
 					return err
 				}
@@ -323,7 +323,7 @@ func TestTakeOver(t *testing.T) {
 					b, store := buckettest.NewMemory(), &heads{}
 					l := memoryLake(t, b, profile, nil)
 					for n := range 3 {
-						if _, err := write(t, l, numbered(n), testRun(0, "f", "g")); err != nil {
+						if _, err := write(t, l, loadNumber(n), testRun(0, "f", "g")); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -349,7 +349,7 @@ func TestTakeOver(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if _, there := live[numbered(3).Artifact.ID]; by != "commit" || !there {
+					if _, there := live[loadNumber(3).Artifact.ID]; by != "commit" || !there {
 						if err := act(l); err != nil {
 							t.Fatal(err)
 						}
@@ -382,7 +382,7 @@ func TestTakeOver(t *testing.T) {
 // Several processes find an old lake at once: one moves it, and the changes of all are there.
 func TestTakeOverRace(t *testing.T) {
 	b := buckettest.NewMemory()
-	if _, err := write(t, memoryLake(t, b, sinks.LakePlain, nil), numbered(0), testRun(0, "f")); err != nil {
+	if _, err := write(t, memoryLake(t, b, sinks.LakePlain, nil), loadNumber(0), testRun(0, "f")); err != nil {
 		t.Fatal(err)
 	}
 	old(t, b, sinks.LakePlain)
@@ -390,7 +390,7 @@ func TestTakeOverRace(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := 1; n <= 8; n++ {
 		wg.Go(func() {
-			if _, err := write(t, memoryLake(t, b, sinks.LakePlain, store), numbered(n), testRun(0, "f")); err != nil {
+			if _, err := write(t, memoryLake(t, b, sinks.LakePlain, store), loadNumber(n), testRun(0, "f")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -405,10 +405,10 @@ func TestTakeOverRace(t *testing.T) {
 func TestFresh(t *testing.T) {
 	b := buckettest.NewMemory()
 	one, two := memoryLake(t, b, sinks.LakePlain, nil), memoryLake(t, b, sinks.LakePlain, nil)
-	if _, err := write(t, one, numbered(0), testRun(0, "f")); err != nil {
+	if _, err := write(t, one, loadNumber(0), testRun(0, "f")); err != nil {
 		t.Fatal(err)
 	}
-	x := numbered(1)
+	x := loadNumber(1)
 	x.Fresh = true
 	first, err := one.Begin(t.Context())
 	if err != nil {
@@ -417,14 +417,14 @@ func TestFresh(t *testing.T) {
 	if err := errors.Join(first.Load(&x.Artifact, x.Load), first.Write(testRun(0, "f"))); err != nil {
 		t.Fatal(err)
 	}
-	again := numbered(1)
+	again := loadNumber(1)
 	if _, err := write(t, two, again, testRun(0, "f")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := first.Commit(t.Context(), []*sinks.LakeLoad{x}); !errors.Is(err, sinks.ErrConflict) {
 		t.Errorf("a load was put there twice: %v", err)
 	}
-	y := numbered(2)
+	y := loadNumber(2)
 	y.Fresh = true
 	if _, err := write(t, memoryLake(t, b, sinks.LakePlain, nil), y, testRun(0, "f")); err != nil {
 		t.Fatal(err)
@@ -439,13 +439,13 @@ func TestForgetting(t *testing.T) {
 	b, store := buckettest.NewMemory(), &heads{}
 	l := memoryLake(t, b, sinks.LakePlain, store)
 	for n := range 3 * journal.Every {
-		if _, err := write(t, l, numbered(n), testRun(0, "f")); err != nil {
+		if _, err := write(t, l, loadNumber(n), testRun(0, "f")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	export := func(_ context.Context, id symbol.ID, to sinks.LakeBatch) (*sinks.LakeLoad, error) {
 		for n := range 3 * journal.Every {
-			if x := numbered(n); x.Artifact.ID == id {
+			if x := loadNumber(n); x.Artifact.ID == id {
 				if to != nil {
 					return x, errors.Join(to.Load(&x.Artifact, x.Load), to.Write(testRun(0, "f")))
 				}
@@ -489,4 +489,3 @@ func FuzzManifest(f *testing.F) {
 		}
 	})
 }
-

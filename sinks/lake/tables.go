@@ -32,7 +32,7 @@ func tableRanges() *pqfile.Table {
 			pqfile.NewColumn("col", "INTEGER", "from 1. 0: unknown. In a script from 0, in UTF-16 units", pqfile.Integer),
 			pqfile.NewColumn("name", "VARCHAR", "in a script: the identifier that its map gives here. '': none", pqfile.Text),
 			pqfile.NewColumn("ignored", "INTEGER", "in a script: 1 if the map's ignore list has the source", pqfile.Integer),
-			pqfile.NewColumn("linear", "INTEGER", "in a script: 1 if line and col are of range_start and run on with the position (a range mapping). NULL: symlake wrote the file before it had this column", pqfile.Integer),
+			pqfile.AddedColumn("linear", "INTEGER", "in a script: 1 if line and col are of range_start and run on with the position (a range mapping). NULL: symlake wrote the file before it had this column", pqfile.Integer),
 			pqfile.NewColumn("depth", "INTEGER", "number of frames: 1, and 1 for each caller that this place was inlined into", pqfile.Integer),
 			{Name: "inlines", Type: "STRUCT(function, linkage, file, line, col)[]", Doc: "these callers, from the inside out, each with the place of its call", List: true,
 				Fields: []pqfile.Column{

@@ -30,6 +30,8 @@ type Column struct {
 	List   bool
 	// Nullable texts are NULL where their number is NoText.
 	Nullable bool
+	// Added says that files of earlier versions lack the column: engines read NULL there.
+	Added bool
 	// ID is the durable number of the column, and Element of the elements of a list, as Iceberg and Parquet's field_id have
 	// it. 0: none. Sealed files have none.
 	ID, Element int
@@ -49,6 +51,11 @@ const (
 	Moment              // INT64, TIMESTAMP(MICROS, UTC)
 	Decimal             // FIXED_LEN_BYTE_ARRAY(9), DECIMAL(20,0): every unsigned 64-bit number
 )
+
+// AddedColumn returns a column outside lists that files of earlier versions lack.
+func AddedColumn(name, typ, doc string, k kind) Column {
+	return Column{Name: name, Type: typ, Doc: doc, Kind: k, Added: true}
+}
 
 // NewColumn returns a required column outside lists.
 func NewColumn(name, typ, doc string, k kind) Column {
