@@ -2,6 +2,7 @@
 -- see what was published since.
 -- DuckDB joins ASOF by a loop over all ranges where it expects few frames. 0 keeps it from that.
 SET asof_loop_join_threshold = 0;
+SET parquet_metadata_cache = true; -- else each query reads all footers again; a file never changes
 SET VARIABLE lake = './symlake-data/lake'; -- or s3://bucket/prefix
 
 -- The newest checkpoint sorts first. Its parts hold all up to an entry of the log, and the entries after it the rest.
@@ -35,8 +36,10 @@ SET VARIABLE ranges = (SELECT list(path) FROM files WHERE name = 'ranges');
 SET VARIABLE artifacts = (SELECT list(path) FROM files WHERE name = 'artifacts');
 SET VARIABLE names = (SELECT list(path) FROM files WHERE name = 'names');
 
+-- Files of an older symlake lack columns that were added since. They are NULL, also where no file has them.
 CREATE OR REPLACE TEMP VIEW ranges AS
-  SELECT * FROM read_parquet(getvariable('ranges'), hive_partitioning = true) SEMI JOIN live USING (artifact, load);
+  SELECT * FROM read_parquet(getvariable('ranges'), hive_partitioning = true, union_by_name = true) SEMI JOIN live USING (artifact, load)
+  UNION ALL BY NAME SELECT NULL::INTEGER AS linear WHERE false;
 CREATE OR REPLACE TEMP VIEW artifacts AS
   SELECT * FROM read_parquet(getvariable('artifacts'), hive_partitioning = true) SEMI JOIN live USING (artifact, load, revision);
 CREATE OR REPLACE TEMP VIEW names AS

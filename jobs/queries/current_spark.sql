@@ -1,5 +1,7 @@
 -- Spark: the tables of a plain lake, exactly what counts now. Run it first; it reads the log of the lake, so run it again to see
 -- what was published since. symlake keys export --lake --for spark prints a script for a sealed lake.
+-- Files of an older symlake lack columns, so their schemas are merged.
+SET spark.sql.parquet.mergeSchema = true;
 CREATE OR REPLACE TEMPORARY VIEW checkpoint AS SELECT * FROM json.`./symlake-data/lake/_checkpoint` ORDER BY number DESC LIMIT 1;
 CREATE OR REPLACE TEMPORARY VIEW parts AS
   SELECT p.* FROM (SELECT *, _metadata.file_path AS part FROM parquet.`./symlake-data/lake/_state`) p
