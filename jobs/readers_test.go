@@ -253,12 +253,12 @@ func TestReadersFlippedBit(t *testing.T) {
 	}
 }
 
-// The scripts that keys export prints run as printed.
+// The scripts that keys export prints run as printed. Ranges of scripts, of 4 GiB some, are none of the largest functions.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	dir := readersDir(t)
 	store := filepath.Join(t.TempDir(), "store")
-	mustRun(t, []int{0, 3}, "--store", store, "ingest", formattest.Testdata(t, "elf"))
+	mustRun(t, []int{0, 3}, "--store", store, "ingest", formattest.Testdata(t, "elf"), formattest.Testdata(t, "js"))
 	bytes := regexp.MustCompile(`\d+`)
 	want := ""
 	for _, engine := range []string{"pyarrow", "polars", "duckdb", "spark"} {

@@ -35,8 +35,9 @@ def open_file(key, bound):
 files, live = read_log(list_keys, read, lambda key: open_file(key, False).read().to_pylist(), KEYS)
 
 
+# Positions of scripts are no bytes, so their files are left out.
 def table(name):
-    return pa.concat_tables(open_file(f["path"], f["bound"]).read() for f in files.values() if f["table"] == name)
+    return pa.concat_tables(open_file(f["path"], f["bound"]).read() for f in files.values() if f["table"] == name and "/kind=sourcemap/" not in f["path"])
 
 
 # Only what counts: the load of each artifact that the log names.

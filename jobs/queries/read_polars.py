@@ -30,8 +30,9 @@ def scan(key, bound):
 files, live = read_log(list_keys, read, lambda key: scan(key, False).collect().to_dicts(), KEYS)
 
 
+# Positions of scripts are no bytes, so their files are left out.
 def table(name):
-    return pl.concat([scan(f["path"], f["bound"]) for f in files.values() if f["table"] == name])
+    return pl.concat([scan(f["path"], f["bound"]) for f in files.values() if f["table"] == name and "/kind=sourcemap/" not in f["path"]])
 
 
 # Only what counts: the load of each artifact that the log names.
