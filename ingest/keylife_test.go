@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/symlake/symlake/sinks/sinktest"
 	"io/fs"
 	"os"
@@ -57,6 +59,9 @@ func (w *world) onlyNewest(version uint32) {
 	use, err := w.cat.Keys.Use(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	if counted, err := w.cat.Keys.Counted(w.t.Context()); err != nil || !cmp.Equal(use, counted) {
+		w.t.Errorf("keys by records %v, by counters %v, %v", use, counted, err)
 	}
 	for _, counts := range []map[uint32]int{use.Records, use.DataKeys} {
 		for v, n := range counts {

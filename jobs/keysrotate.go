@@ -44,7 +44,7 @@ func (keysListJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	use, err := s.Keys.Use(p.Ctx)
+	use, err := s.Keys.Counted(p.Ctx)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (j keysRotateJob) Run(p *workspace.Workspace) error {
 	defer watch.Stop()
 	total := 0
 	if watch.HasBar() {
-		use, err := s.Keys.Use(p.Ctx)
+		use, err := s.Keys.Counted(p.Ctx)
 		if err != nil {
 			return err
 		}

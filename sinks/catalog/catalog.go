@@ -41,7 +41,7 @@ type Catalog struct {
 
 // New returns the catalog of the store that ring's keys came from.
 func New(store sinks.Catalog, ring *row.Keyring) *Catalog {
-	r, g := records{store, ring}, new(lag)
+	r, g := records{keyCounting{store}, ring}, new(lag)
 	return &Catalog{
 		Artifacts:   Artifacts{r, g},
 		Names:       Names{r},

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/compact"
@@ -251,10 +254,71 @@ func (k Keys) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err
 	return dataKeys, artifacts.Swap(ctx, old, &next)
 }
 
+// The counters of store keys, each with a version behind it: of values that a version seals, and of data keys that it wraps.
+const (
+	CountSealed  = "sealed/"
+	CountWrapped = "wrapped/"
+)
+
+// keyCounting is a store whose changes count the versions of the store key that seal their values.
+type keyCounting struct{ sinks.Catalog }
+
+func (k keyCounting) Swap(ctx context.Context, key, old, new []byte) error {
+	return k.SwapAll(ctx, []sinks.Change{{Key: key, Old: old, New: new}})[0]
+}
+
+func (k keyCounting) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	counted := make([]sinks.Change, len(changes))
+	for i, ch := range changes {
+		before, was := row.SealedUnder(ch.Old)
+		after, is := row.SealedUnder(ch.New)
+		if ch.Counts = slices.Clip(ch.Counts); was != is || before != after {
+			if is {
+				ch.Counts = append(ch.Counts, sinks.Count{Name: CountSealed + strconv.FormatUint(uint64(after), 10), By: 1})
+			}
+			if was {
+				ch.Counts = append(ch.Counts, sinks.Count{Name: CountSealed + strconv.FormatUint(uint64(before), 10), By: -1})
+			}
+		}
+		counted[i] = ch
+	}
+	return k.Catalog.SwapAll(ctx, counted)
+}
+
+// Counts implements sinks.Counter for a store that does.
+func (k keyCounting) Counts(ctx context.Context) (counts map[string]int64, whole bool, err error) {
+	if c, is := k.Catalog.(sinks.Counter); is {
+		return c.Counts(ctx)
+	}
+	return nil, false, nil
+}
+
 // KeyUse counts, by version of the store key, the values that need it.
 type KeyUse struct {
 	Records  map[uint32]int // values of the catalog
 	DataKeys map[uint32]int // data keys of loads
+}
+
+// Counted counts the use of each version by the store's counters. Where there are none, it reads the whole catalog. A
+// program that destroys a key asks Use.
+func (k Keys) Counted(ctx context.Context) (KeyUse, error) {
+	counts, whole, err := Counters(k).Read(ctx)
+	if err != nil || !whole {
+		return k.Use(ctx)
+	}
+	u := KeyUse{map[uint32]int{}, map[uint32]int{}}
+	for name, n := range counts {
+		for prefix, to := range map[string]map[uint32]int{CountSealed: u.Records, CountWrapped: u.DataKeys} {
+			if text, is := strings.CutPrefix(name, prefix); is {
+				version, err := strconv.ParseUint(text, 10, 32)
+				if err != nil || n < 0 {
+					return k.Use(ctx)
+				}
+				to[uint32(version)] = int(n)
+			}
+		}
+	}
+	return u, nil
 }
 
 // Use counts the use of each version. It reads the whole catalog.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -90,6 +91,9 @@ func (r *Record) counts(n Names, add func(sinks.Count)) error {
 		if l != nil && l.Bytes > 0 && len(l.WrappedKey) > 0 {
 			add(sinks.Count{Name: CountLoads, By: sinks.Sum(row.LoadPrefix(r.ID, l.Load))})
 		}
+	}
+	for _, l := range r.keyed() {
+		add(sinks.Count{Name: CountWrapped + strconv.FormatUint(uint64(l.KeyVersion), 10), By: 1})
 	}
 	keys := make(map[string]bool, len(r.Names)) // unlike kinds of names may be one text
 	for _, name := range r.Names {
