@@ -52,8 +52,9 @@
 //	an object at work           the ledger says "loading" or "published", and names the worker; after its
 //	                            lease another run takes the object
 //	a load in progress          a progress entry in the artifact's record, with a lease; gc drops it
-//	a load missing in the lake  the store's record, compared with the lake's live table when a run begins;
-//	                            the ledger says "loaded" only after the lake names the load
+//	a load missing in the lake  a lag: a worker notes it before it changes the first record, and removes it once the lake
+//	                            follows all of them. A run that meets a dead worker's lag compares every record with the
+//	                            lake; the ledger says "loaded" only after the lake names the load
 //	a wait                      a waiter: object A asked for companion C in vain
 //	a wake-up                   an obligation: C has come, and A must be derived again
 //	a ledger to follow          an obligation of the artifact: its record changed, and the entries of its

@@ -51,6 +51,7 @@ var parts = []part{
 	{"crashes", func(b *bench, _ []string) (func(), error) { return nothing, b.crashes() }},
 	{"load", func(b *bench, _ []string) (func(), error) { return nothing, b.underLoad() }},
 	{"lake", func(b *bench, _ []string) (func(), error) { return nothing, b.lake() }},
+	{"log", func(b *bench, _ []string) (func(), error) { return nothing, b.log() }},
 	{"pdb", func(b *bench, _ []string) (func(), error) {
 		return nothing, (&pdbs.Bench{Symlake: b.symlake, Peer: b.peer, Cache: b.cache, Temp: b.tmp, Pairs: b.pairs}).Measure()
 	}},
@@ -95,7 +96,7 @@ func main() {
 	flag.StringVar(&b.old, "old", "", "an older binary, which events and growth measure beside")
 	flag.IntVar(&b.artifacts, "artifacts", 100_000, "of the largest store that growth measures")
 	flag.StringVar(&b.misses, "misses", "", "where names lists functions that it does not name rightly")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase, growth for commands on stores of 1,000 to -artifacts artifacts; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, log for its log, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase, growth for commands on stores of 1,000 to -artifacts artifacts; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
