@@ -82,7 +82,7 @@ func TestCompareOnlyAfterChanges(t *testing.T) {
 	w.inLake(w.o.Lake, idB)
 }
 
-// The lag of a worker that died makes the next run compare; that of a live one does not.
+// The lag of a worker that died makes the next run compare; the lag of a live one does not.
 func TestLagOfTheDead(t *testing.T) {
 	w := newWorld(t)
 	w.lakeDir = t.TempDir()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/lake/journal"
 )
 
 // readersDir is the folder that testdata/lake/readers.sh fills: pyarrow, DuckDB, Polars and Spark.
@@ -228,6 +229,52 @@ func refuses(t *testing.T, engines []string, lake, keys string) {
 			t.Errorf("%s reads %d rows without a key", engine, len(rows))
 		}
 	}
+}
+
+// A sealed file under the name of another file of the lake is refused by every engine, and so is a log with an entry less.
+func TestReadersSwapped(t *testing.T) {
+	t.Parallel()
+	readersDir(t)
+	store := filepath.Join(t.TempDir(), "store")
+	for _, name := range []string{"libgame-arm64-dw5.so", "libgame-x64-dw5.so", "libgame-x86-dw4.so"} {
+		mustRun(t, []int{0}, "--store", store, "ingest", formattest.Testdata(t, "elf/"+name))
+	}
+	lake := filepath.Join(store, "lake")
+	keys, _ := mustRun(t, []int{0}, "--store", store, "--json", "keys", "export", "--lake")
+	for _, engine := range []string{"pyarrow", "pyarrow-raw", "polars", "spark"} {
+		if _, err := dump(t, engine, lake, keys); err != nil {
+			t.Fatalf("%s: %v", engine, err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(lake, "ranges/*/*/*.parquet"))
+	if err != nil || len(files) != 3 {
+		t.Fatal(files, err)
+	}
+	rename := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	swap := func() {
+		rename(files[0], files[0]+".other")
+		rename(files[1], files[0])
+		rename(files[0]+".other", files[1])
+	}
+	swap()
+	for _, engine := range []string{"pyarrow", "pyarrow-raw", "polars", "spark"} {
+		if rows, err := dump(t, engine, lake, keys); err == nil {
+			t.Errorf("%s reads %d rows of swapped files", engine, len(rows))
+		}
+	}
+	swap()
+	entry := filepath.Join(lake, filepath.FromSlash(journal.EntryKey(2)))
+	rename(entry, entry+".gone")
+	if rows, err := dump(t, "pyarrow", lake, keys); err == nil {
+		t.Errorf("pyarrow reads %d rows of a log with an entry less", len(rows))
+	}
+	mustRun(t, []int{1}, "--store", store, "verify")
+	mustRun(t, []int{1}, "--store", store, "ingest", formattest.Testdata(t, "elf/libgame-x86-dw4.so"))
 }
 
 // A flipped bit in any module of a sealed file is refused.

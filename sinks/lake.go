@@ -41,7 +41,7 @@ type Lake interface {
 	Begin(ctx context.Context) (LakeBatch, error)
 	// Drop stops naming artifacts. Their rows go with the next compaction.
 	Drop(ctx context.Context, ids []symbol.ID) error
-	// Keys counts the files that count, and those of the log, by the version of the master key that they need. Whoever still reads others has it already.
+	// Keys counts the files that count, and the objects of the log, by the version of the master key that they need. Whoever still reads others has it already.
 	Keys(ctx context.Context) (map[uint32]int, error)
 	// Compact rewrites small files, and files with rows of no more use, from the
 	// rows of o.Export. It deletes files without a name since o.Grace.

@@ -195,7 +195,7 @@ type lag struct {
 	changed map[symbol.ID]uint64 // nil: not remembered
 }
 
-// lagEvery is how often a process without a lease notes its lag anew: nobody can tell whether it still changes records.
+// lagEvery is how often a process without a lease notes its lag anew: others cannot tell whether it still changes records.
 const lagEvery = time.Minute
 
 // LagAge is the age from which nothing comes of a lag that a process without a lease noted.

@@ -254,7 +254,7 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 }
 
 // place completes what the lake is to name of x with the place of its rows. nil: another writer changed the artifact during a
-// compaction, and the lake names what is right.
+// compaction, and the lake names it rightly.
 func (b *batch) place(ctx context.Context, v seen, x *sinks.LakeLoad, edit *edit, n journal.Live) (*journal.Live, error) {
 	key := loadKey{x.Artifact.ID, x.Load}
 	n.Load, n.Revision = x.Load, x.Revision()

@@ -69,7 +69,7 @@ func damaged(err error) error {
 	return fmt.Errorf("%w: %w: restore it, or remove the lake and run symlake ingest, which makes it anew from the store", sinks.ErrCorrupt, err)
 }
 
-// legacy is a lake without a log: of an earlier version, or one that a process began to move or to make.
+// legacy is a lake without a log: of an earlier version, or not yet made or moved in full.
 type legacy struct {
 	newest uint64    // number of the newest manifest; 0: there is none
 	lake   string    // id that the log must have; "": no process has begun it

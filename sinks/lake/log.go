@@ -387,7 +387,7 @@ func (l *Lake) moved(ctx context.Context, old *legacy) (*journal.Entry, error) {
 	return e, nil
 }
 
-// append writes an entry, and tells the store that it is the end.
+// append writes an entry, and has the store note the end of the log.
 func (l *Lake) append(ctx context.Context, e *journal.Entry) error {
 	r, err := l.log.Append(ctx, l.tail, e)
 	if err != nil {

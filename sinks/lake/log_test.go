@@ -160,7 +160,7 @@ func TestHeadBehind(t *testing.T) {
 	}
 }
 
-// A sealed file under the name of another one does not open, whatever the bucket says of its size.
+// A sealed file under the name of another file of its size does not open.
 func TestSwappedFile(t *testing.T) {
 	b := buckettest.NewMemory()
 	l := memoryLake(t, b, sinks.LakeSealed, nil)
@@ -300,7 +300,7 @@ func old(t *testing.T, b *buckettest.Memory, profile string) {
 }
 
 // A lake of an earlier version is read as it is, and the first change or a compaction moves it into a log, also if processes
-// die on the way. An earlier version refuses what is left for it.
+// die on the way. An earlier version refuses the last manifest.
 func TestTakeOver(t *testing.T) {
 	for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
 		for _, by := range []string{"commit", "compact", "drop"} {

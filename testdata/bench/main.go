@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/testdata/bench/commits"
 	"github.com/symlake/symlake/testdata/bench/dumps"
 	"github.com/symlake/symlake/testdata/bench/growth"
 	"github.com/symlake/symlake/testdata/bench/modules"
@@ -51,7 +52,9 @@ var parts = []part{
 	{"crashes", func(b *bench, _ []string) (func(), error) { return nothing, b.crashes() }},
 	{"load", func(b *bench, _ []string) (func(), error) { return nothing, b.underLoad() }},
 	{"lake", func(b *bench, _ []string) (func(), error) { return nothing, b.lake() }},
-	{"log", func(b *bench, _ []string) (func(), error) { return nothing, b.log() }},
+	{"log", func(b *bench, _ []string) (func(), error) {
+		return nothing, (&commits.Bench{Context: b.ctx, Symlake: b.symlake, Temp: b.tmp}).Measure()
+	}},
 	{"pdb", func(b *bench, _ []string) (func(), error) {
 		return nothing, (&pdbs.Bench{Symlake: b.symlake, Peer: b.peer, Cache: b.cache, Temp: b.tmp, Pairs: b.pairs}).Measure()
 	}},

@@ -38,6 +38,12 @@ def aad(f):
     return f["path"].encode() if f["bound"] else None
 
 
+def check(f):
+    """Refuses a file under another's name, where the engine takes the name from the file."""
+    if f["bound"] and f["path"].encode() not in read_bytes(f["path"])[-4096:]:
+        raise ValueError(f"{f['path']} is another file of the lake")
+
+
 def with_pyarrow(name):
     import pyarrow.parquet as pq
     import pyarrow.parquet.encryption as pe
@@ -54,6 +60,7 @@ def with_pyarrow(name):
         elif engine == "pyarrow-raw":
             options = {"decryption_properties": pe.create_decryption_properties(footer_key=raw_key(f["path"]), aad_prefix=aad(f))}
         else:
+            check(f)
             factory = pe.CryptoFactory(lambda c: Kms())
             options = {"decryption_properties": factory.file_decryption_properties(pe.KmsConnectionConfig())}
         yield from pq.ParquetFile(f"{lake}/{f['path']}", **options).read().to_pylist()
@@ -96,8 +103,7 @@ def with_spark(name):
         session = b.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
     for f in of_table(name):
-        if f["bound"] and f["path"].encode() not in read_bytes(f["path"])[-4096:]:
-            raise ValueError(f"{f['path']} is another file of the lake")
+        check(f)
     if of_table(name):
         for row in session.read.parquet(*[f"{lake}/{f['path']}" for f in of_table(name)]).collect():
             yield row.asDict(recursive=True)

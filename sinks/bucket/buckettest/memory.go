@@ -217,7 +217,7 @@ func (m *Memory) Clone() *Memory {
 	return &Memory{objects: maps.Clone(m.objects), keys: slices.Clone(m.keys), made: m.made}
 }
 
-// Put writes an object, whatever was there, as an attacker does; nil removes it.
+// Put replaces an object without a condition, as an attacker does. nil removes it.
 func (m *Memory) Put(key string, b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -138,7 +138,7 @@ func fromHex(to []byte, text string) error {
 	return err
 }
 
-// check says what is wrong with an entry whose MAC is right: an entry of another number or of a newer version.
+// check returns an error for an entry of another number or of a newer version.
 func (e *Entry) check(number uint64) error {
 	switch {
 	case e.Format != Format:

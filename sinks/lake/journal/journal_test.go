@@ -86,7 +86,7 @@ func verify(t *testing.T, l *Log) (problems []string) {
 	return problems
 }
 
-// The state that a reader makes of a checkpoint and the entries after it is that of all entries, at each entry.
+// A reader makes the same state of a checkpoint and the entries after it as of all entries.
 func TestState(t *testing.T) {
 	for _, profile := range []string{sinks.LakePlain, sinks.LakeSealed} {
 		t.Run(profile, func(t *testing.T) {

@@ -134,7 +134,7 @@ func write(ctx context.Context, keys sinks.LakeKeys, kind, profile string, numbe
 	return line, m, nil
 }
 
-// read opens an object of the log into v. version is that of the master key which seals it; 0: it is plain.
+// read opens an object of the log into v. It returns the version of the master key that seals the object; 0: it is plain.
 func read(ctx context.Context, keys sinks.LakeKeys, kind string, number uint64, line []byte, v any) (m MAC, version uint32, err error) {
 	body, m, err := signed(keys, kind, line)
 	if err != nil {

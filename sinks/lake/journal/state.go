@@ -83,7 +83,7 @@ func (c *Changes) Merge(later *Changes) {
 // Rows is the number of files and artifacts that the changes speak of.
 func (c *Changes) Rows() int { return len(c.Files) + len(c.Live) }
 
-// settle leaves out what is gone: nothing comes before these changes that could hold it.
+// settle leaves out files and artifacts that are gone: no changes come before these.
 func (c *Changes) settle() {
 	maps.DeleteFunc(c.Files, func(_ string, f Filed) bool { return f.Fate == Deleted })
 	maps.DeleteFunc(c.Live, func(_ symbol.ID, n Naming) bool { return n.Gone })

@@ -1,4 +1,5 @@
-package main
+// Package commits measures the log of a lake: ingests of one object each, and commits to a bucket in memory.
+package commits
 
 import (
 	"bytes"
@@ -23,17 +24,24 @@ import (
 )
 
 const (
-	logIngests = 1000    // of one object each
-	logCommits = 100_000 // to a bucket in memory
-	logSample  = 500     // of these commits are whole, at either end
+	ingests = 1000    // of one object each
+	commits = 100_000 // to a bucket in memory
+	sample  = 500     // of these commits are whole, at either end
 )
 
-// log measures what the log of a lake costs: ingests of one object, and commits to a bucket in memory.
-func (b *bench) log() error {
+// Bench measures one binary.
+type Bench struct {
+	Context context.Context
+	Symlake string // the binary
+	Temp    string // folder
+}
+
+// Measure prints the tables.
+func (b *Bench) Measure() error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%d ingests of one object\tlog KB\tof these checkpoints\tcpu ms, first 50\tlast 50\tlast / first\t\n", logIngests)
+	fmt.Fprintf(w, "%d ingests of one object\tlog KB\tof these checkpoints\tcpu ms, first 50\tlast 50\tlast / first\t\n", ingests)
 	for _, profile := range []string{"off", sinks.LakePlain, sinks.LakeSealed} {
-		if err := b.logIngests(w, profile); err != nil {
+		if err := b.ingest(w, profile); err != nil {
 			return err
 		}
 	}
@@ -44,16 +52,16 @@ func (b *bench) log() error {
 	w = tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "a commit of a new process\tentries before\tms\trequests\tcold read, requests\tMB\tms\t")
 	for _, profile := range []string{sinks.LakePlain, sinks.LakeSealed} {
-		if err := b.logCommits(w, profile); err != nil {
+		if err := b.commit(w, profile); err != nil {
 			return err
 		}
 	}
 	return w.Flush()
 }
 
-// logIngests ingests objects that differ in their build-id alone, one a run.
-func (b *bench) logIngests(w io.Writer, profile string) error {
-	dir := filepath.Join(b.tmp, "log-"+profile)
+// ingest ingests objects that differ in their build-id alone, one a run.
+func (b *Bench) ingest(w io.Writer, profile string) error {
+	dir := filepath.Join(b.Temp, "log-"+profile)
 	object := filepath.Join(dir, "object.so")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -73,18 +81,18 @@ func (b *bench) logIngests(w io.Writer, profile string) error {
 		args = []string{"--store", "file:" + filepath.Join(dir, "store"), "--lake", "off"}
 	}
 	var cpu []float64
-	for n := range logIngests {
+	for n := range ingests {
 		binary.BigEndian.PutUint64(text[at:], uint64(n))
 		if err := os.WriteFile(object, text, 0o644); err != nil {
 			return err
 		}
-		u, err := measure.Run(nil, nil, b.symlake, append(args, "ingest", object)...)
+		u, err := measure.Run(nil, nil, b.Symlake, append(args, "ingest", object)...)
 		if err != nil {
 			return err
 		}
 		cpu = append(cpu, 1e3*measure.CPU(u))
 	}
-	first, last := middle(cpu[1:51]), middle(cpu[logIngests-50:])
+	first, last := median(cpu[1:51]), median(cpu[ingests-50:])
 	var all, checkpoints int64
 	err = filepath.WalkDir(filepath.Join(dir, "lake"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -111,13 +119,13 @@ func (b *bench) logIngests(w io.Writer, profile string) error {
 	return nil
 }
 
-func middle(x []float64) float64 {
+func median(x []float64) float64 {
 	x = slices.Clone(x)
 	slices.Sort(x)
 	return x[len(x)/2]
 }
 
-// light drops data files: nobody reads them here.
+// light drops data files, which are not read here.
 type light struct{ *buckettest.Memory }
 
 // Create implements bucket.Bucket.
@@ -135,42 +143,42 @@ func (l light) Create(ctx context.Context, key, etag string, r io.Reader) error 
 	return fmt.Errorf("%s: none is there", key)
 }
 
-// logCommits commits to a bucket in memory, each time as a new process that knows nothing of the lake. Whole batches
+// commit commits to a bucket in memory, each time as a new process that knows nothing of the lake. Whole batches
 // are committed at either end, and entries of the same shape in between.
-func (b *bench) logCommits(w io.Writer, profile string) error {
+func (b *Bench) commit(w io.Writer, profile string) error {
 	memory := light{buckettest.NewMemory()}
 	keys := sinks.LakeKeys{Names: []byte("names"), Newest: 1, Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}
-	sample := func(from int) error {
+	take := func(from int) error {
 		before, _, _ := memory.Counts()
 		start := time.Now()
-		for n := from; n < from+logSample; n++ {
-			l := lake.Open(lake.Options{Bucket: memory, Profile: profile, Keys: keys, Scratch: b.tmp})
-			if err := commitOne(b.ctx, l, n); err != nil {
+		for n := from; n < from+sample; n++ {
+			l := lake.Open(lake.Options{Bucket: memory, Profile: profile, Keys: keys, Scratch: b.Temp})
+			if err := commitOne(b.Context, l, n); err != nil {
 				return err
 			}
 		}
 		took := time.Since(start)
 		after, read, _ := memory.Counts()
 		start = time.Now()
-		if _, err := lake.Open(lake.Options{Bucket: memory, Profile: profile, Keys: keys}).State(b.ctx, 0); err != nil {
+		if _, err := lake.Open(lake.Options{Bucket: memory, Profile: profile, Keys: keys}).State(b.Context, 0); err != nil {
 			return err
 		}
 		cold := time.Since(start)
 		requests, readNow, _ := memory.Counts()
-		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%d\t%.2f\t%.0f\t\n", profile, from, 1e3*took.Seconds()/logSample, float64(after-before)/logSample, requests-after, float64(readNow-read)/1e6, 1e3*cold.Seconds())
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%d\t%.2f\t%.0f\t\n", profile, from, 1e3*took.Seconds()/sample, float64(after-before)/sample, requests-after, float64(readNow-read)/1e6, 1e3*cold.Seconds())
 		return nil
 	}
-	if err := sample(0); err != nil {
+	if err := take(0); err != nil {
 		return err
 	}
 	log := &journal.Log{Bucket: memory, Keys: keys, Create: func(ctx context.Context, key string, r io.Reader) error { return memory.Create(ctx, key, "", r) }}
-	tail, err := log.Tail(b.ctx)
+	tail, err := log.Tail(b.Context)
 	if err != nil {
 		return err
 	}
-	for n := logSample; n < logCommits-logSample; n++ {
+	for n := sample; n < commits-sample; n++ {
 		e := &journal.Entry{Made: time.Now().UTC(), Profile: profile}
-		a, load := logArtifact(n)
+		a, load := artifact(n)
 		live := journal.Named{Artifact: a.ID}
 		live.Load = load
 		for i, at := range []*journal.Span{&live.Rows, &live.Facts, &live.Names} {
@@ -180,20 +188,20 @@ func (b *bench) logCommits(w io.Writer, profile string) error {
 			*at = journal.Span{File: path, Rows: 300}
 		}
 		e.Live = []journal.Named{live}
-		r, err := log.Append(b.ctx, tail, e)
+		r, err := log.Append(b.Context, tail, e)
 		if err != nil {
 			return err
 		}
 		if tail = tail.To(r); tail.Due() {
-			if tail, err = log.Checkpoint(b.ctx, tail, nil, false); err != nil {
+			if tail, err = log.Checkpoint(b.Context, tail, nil, false); err != nil {
 				return err
 			}
 		}
 	}
-	return sample(logCommits - logSample)
+	return take(commits - sample)
 }
 
-func logArtifact(n int) (symbol.Artifact, sinks.Load) {
+func artifact(n int) (symbol.Artifact, sinks.Load) {
 	a := symbol.Artifact{Kind: symbol.ELF, Canonical: fmt.Sprint("artifact ", n), Names: []symbol.Name{{Kind: symbol.NameApp, Text: "shop@1"}}}
 	a.ID = symbol.NewID(a.Kind, a.Canonical)
 	var load sinks.Load
@@ -203,7 +211,7 @@ func logArtifact(n int) (symbol.Artifact, sinks.Load) {
 
 // commitOne writes and names a load of a few ranges.
 func commitOne(ctx context.Context, l *lake.Lake, n int) error {
-	a, load := logArtifact(n)
+	a, load := artifact(n)
 	r := &symbol.Run{Rank: symbol.RankDWARF, Strings: []string{"", "main", "source/a.c"}, Scopes: []symbol.Scope{{Parent: -1, Function: 1}}}
 	for i := range uint64(300) {
 		r.Ranges = append(r.Ranges, symbol.Range{Start: i * 16, End: i*16 + 16, At: symbol.Site{File: 2, Line: uint32(i)}})
