@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
-	"github.com/symlake/symlake/sinks/iceberg/icebergtest"
+	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
 
 // icebergLake makes a plain lake with replaced, dropped and renamed rows, and returns its store.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
-	"github.com/symlake/symlake/sinks/iceberg"
 	"github.com/symlake/symlake/sinks/lake"
+	"github.com/symlake/symlake/sinks/lake/iceberg"
 	"github.com/symlake/symlake/sinks/stores"
 )
 

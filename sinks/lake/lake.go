@@ -12,7 +12,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/iceberg"
+	"github.com/symlake/symlake/sinks/lake/iceberg"
 	"github.com/symlake/symlake/sinks/lake/journal"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/iceberg"
+	"github.com/symlake/symlake/sinks/lake/iceberg"
 	"github.com/symlake/symlake/sinks/lake/journal"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/iceberg/icebergtest"
+	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
 
 // village is a plain lake with a clock, and what its tables must show.
@@ -211,8 +211,8 @@ func TestPublishOracle(t *testing.T) {
 	}
 }
 
-// The Iceberg tables show exactly what counts, whatever is written, replaced, dropped, told anew and compacted, and whoever
-// reads a snapshot keeps its files for the grace.
+// The Iceberg tables show exactly the rows that count, after any writes, drops, new facts and compactions. A reader of a snapshot
+// keeps its files for the grace.
 func TestPublish(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

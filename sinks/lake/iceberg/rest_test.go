@@ -219,7 +219,9 @@ func TestREST(t *testing.T) {
 
 // Faults of a catalog leave a table as it was or as it is meant to be, are reported, and the next run brings it up.
 func TestRESTFaults(t *testing.T) {
-	isCommit := func(r *http.Request) bool { return r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/tables/") }
+	isCommit := func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/tables/")
+	}
 	once := func(f func(w http.ResponseWriter, r *http.Request, answer func())) func(http.ResponseWriter, *http.Request, func()) bool {
 		var mu sync.Mutex
 		done := map[string]bool{}
@@ -262,7 +264,10 @@ func TestRESTFaults(t *testing.T) {
 			}
 		}, true},
 		{"forbidden", func(*server) func(http.ResponseWriter, *http.Request, func()) bool {
-			return func(w http.ResponseWriter, _ *http.Request, _ func()) bool { refuse(w, 403, "ForbiddenException"); return true }
+			return func(w http.ResponseWriter, _ *http.Request, _ func()) bool {
+				refuse(w, 403, "ForbiddenException")
+				return true
+			}
 		}, true},
 		{"hang", func(s *server) func(http.ResponseWriter, *http.Request, func()) bool {
 			return func(_ http.ResponseWriter, r *http.Request, _ func()) bool {
@@ -335,7 +340,7 @@ func TestRESTFaults(t *testing.T) {
 	}
 }
 
-// A request proves who symlake is, and an error tells no secret.
+// A request proves its identity, and an error tells no secret.
 func TestRESTIdentity(t *testing.T) {
 	for _, c := range []struct {
 		name  string

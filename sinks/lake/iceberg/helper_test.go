@@ -14,8 +14,8 @@ import (
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
-	"github.com/symlake/symlake/sinks/iceberg/icebergtest"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
+	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
 
 // testTable has a column of text and one of numbers.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/sinks/bucket/file"
-	"github.com/symlake/symlake/sinks/iceberg/icebergtest"
+	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
 
 // A table shows what counts; publishing the same again changes nothing.
@@ -59,7 +59,7 @@ func TestPublish(t *testing.T) {
 	w.st.Lake, w.st.Log, w.st.Files = "another", 2, w.st.Files[1:]
 	w.publish(tables)
 	w.check()
-	// A sealed lake has no tables: those that are there become empty.
+	// A sealed lake has no tables: existing tables become empty.
 	w.st.Log, w.st.Sealed, w.st.Files = 3, true, nil
 	w.publish(tables)
 	w.check()
