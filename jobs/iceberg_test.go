@@ -2,16 +2,19 @@ package jobs
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
+	lakedoc "github.com/symlake/symlake/sinks/lake"
 	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
 
@@ -145,5 +148,51 @@ func TestSealedHasNoTables(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--set", "lake.catalog=off", "lake", "publish"}, {"--set", "lake.catalog=ftp://x", "compact"}, {"--set", "lake.catalog_token=t", "compact"}} {
 		mustRun(t, []int{2}, append([]string{"--store", store}, args...)...)
+	}
+}
+
+// The lines of the lake's README read the tables as printed.
+func TestIcebergReadme(t *testing.T) {
+	t.Parallel()
+	icebergtest.Folder(t)
+	lake := filepath.Join(icebergLake(t), "lake")
+	var want string
+	for _, engine := range []string{"pyiceberg", "polars", "duckdb", "spark"} {
+		begins := map[string]string{"pyiceberg": "from pyiceberg", "polars": "import polars", "duckdb": "import duckdb", "spark": "from pyspark"}[engine]
+		_, block, ok := strings.Cut(lakedoc.README, "```text\n"+begins)
+		block, _, closed := strings.Cut(begins+block, "```")
+		if !ok || !closed {
+			t.Fatalf("the README has no lines for %s", engine)
+		}
+		block = strings.ReplaceAll(block, "LAKE", lake)
+		if engine == "duckdb" { // the extension is no download here
+			block = strings.ReplaceAll(block, `duckdb.execute("LOAD iceberg")`, `import glob, sys
+for x in ["avro", "iceberg"]:
+    for p in sys.path:
+        for f in glob.glob(f"{p}/duckdb_extension_{x}/extensions/*/*.duckdb_extension"):
+            duckdb.execute(f"LOAD '{f}'")`)
+		}
+		if engine == "spark" {
+			jars, err := filepath.Glob(filepath.Join(icebergtest.Folder(t), "jars/iceberg-spark-runtime-*.jar"))
+			if err != nil || len(jars) != 1 {
+				t.Fatal(jars, err)
+			}
+			block = strings.ReplaceAll(block, "SparkSession.builder.", fmt.Sprintf("SparkSession.builder.master('local[2]').config('spark.ui.enabled', 'false').config('spark.jars', %q).", jars[0]))
+		}
+		script := filepath.Join(t.TempDir(), "read.py")
+		if err := os.WriteFile(script, []byte(block), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out, err := icebergtest.Python(t, engine, script).Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s\n%s", engine, err, stderrOf(err), block)
+		}
+		got := strings.TrimSpace(string(out))
+		if want == "" {
+			want = got
+		}
+		if n, err := strconv.Atoi(got); err != nil || n == 0 || got != want {
+			t.Errorf("%s counts %q, want %q", engine, got, want)
+		}
 	}
 }

@@ -69,7 +69,7 @@ func (l *Lake) publish(ctx context.Context, t *iceberg.Tables, o sinks.LakePubli
 	return all, nil
 }
 
-// icebergState tells which rows of which files count. No engine could read the files of a sealed lake: it has no tables.
+// icebergState returns the files and rows that count. No engine could read the files of a sealed lake: it has no tables.
 func icebergState(s *journal.State) (*iceberg.State, error) {
 	to := &iceberg.State{Lake: s.Lake, Log: s.Number, Made: s.Made, Sealed: s.Profile == sinks.LakeSealed}
 	if to.Sealed {

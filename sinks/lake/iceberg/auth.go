@@ -19,7 +19,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// Catalog says where a REST catalog is and how symlake proves who it is. The zero value is the file system.
+// Catalog is a REST catalog and symlake's proof of identity. The zero value is the file system.
 type Catalog struct {
 	URL       string // below which /v1 begins
 	Warehouse string // "": the catalog's only one
@@ -39,7 +39,7 @@ type Catalog struct {
 
 const (
 	defaultTimeout = time.Minute
-	// maxAnswer bounds the bytes of an answer, and maxRefusal those of one that refuses.
+	// maxAnswer bounds the bytes of an answer, and maxRefusal the bytes of a refusal.
 	maxAnswer  = maxMetadata + 1<<20
 	maxRefusal = 64 << 10
 )
@@ -54,7 +54,7 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("%d %s: %s", r.status, http.StatusText(r.status), r.text)
 }
 
-// identity proves who symlake is.
+// identity proves symlake's identity.
 type identity struct {
 	o    *Catalog
 	http *http.Client

@@ -22,7 +22,7 @@
 //
 // A commit writes new files only, and then one record of the catalog by compare-and-set: a version of the metadata that must
 // be new, or a REST commit with requirements. Killed anywhere, the table is as it was or as it is meant to be, and the next
-// Publish makes what is missing. A table whose newest snapshot is none of ours is left as it is (ErrForeign).
+// Publish completes it. If another writer made the newest snapshot of a table, the table stays (ErrForeign).
 //
 // # History
 //

@@ -12,8 +12,7 @@ const (
 	graceSlots = 16
 )
 
-// expired returns the snapshots of m that leave it when next comes. all: whatever their age, but for those that a branch or a
-// tag names.
+// expired returns the snapshots of m that leave it when next comes. all: at any age. Snapshots of branches and tags stay.
 func (t *Tables) expired(m *metadata, next *snapshot, all bool) (ids []int64) {
 	named := map[int64]bool{}
 	for name, r := range m.Refs {

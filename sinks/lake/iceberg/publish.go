@@ -64,7 +64,7 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, dry bool) (r 
 		r.Err = fmt.Errorf("Iceberg table %s in %s: %w", r.Table, t.catalog.name(), err)
 		return r
 	}
-	var mine int64 // the snapshot of a commit whose answer got lost
+	var mine int64 // the snapshot of a commit without an answer
 	var lost error
 	for range maxTries {
 		base, err := t.catalog.load(ctx, s.table.Name)
