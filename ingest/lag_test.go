@@ -14,13 +14,13 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// counted is a catalog that counts how often all records of artifacts are listed.
-type counted struct {
+// walked is a catalog that counts how often all records of artifacts are listed.
+type walked struct {
 	sinks.Catalog
 	walks atomic.Int64
 }
 
-func (c *counted) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
+func (c *walked) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
 	if len(s.From) > 0 && s.From[0] == row.RecordArtifact {
 		c.walks.Add(1)
 	}
@@ -32,7 +32,7 @@ func TestCompareOnlyAfterChanges(t *testing.T) {
 	w := newWorld(t)
 	w.lakeDir = t.TempDir()
 	w.o.Lake = w.lakeOf(plainLake(t, w.lakeDir), nil)
-	count := &counted{Catalog: w.store.Catalog}
+	count := &walked{Catalog: w.store.Catalog}
 	s := *w.store
 	s.Catalog = count
 	w.o.Store = &s
