@@ -55,10 +55,8 @@ func (a Artifacts) Swap(ctx context.Context, old, new *Record) error {
 	if of == nil {
 		return nil
 	}
-	if shows(old, new) {
-		if err := a.lag.change(ctx, a.records, of.ID); err != nil {
-			return fmt.Errorf("swap record of artifact %s: %w", of.ID, err)
-		}
+	if err := a.note(ctx, old, new); err != nil {
+		return fmt.Errorf("swap record of artifact %s: %w", of.ID, err)
 	}
 	key := func(r *Record) []byte { return artifactKey(r.ID) }
 	if err := swap(ctx, a.records, old, new, key, new); err != nil {
@@ -67,8 +65,25 @@ func (a Artifacts) Swap(ctx context.Context, old, new *Record) error {
 	return nil
 }
 
+// note notes that the lake is to follow a change, if it shows.
+func (a Artifacts) note(ctx context.Context, old, new *Record) error {
+	if !shows(old, new) {
+		return nil
+	}
+	return a.lag.change(ctx, a.records, cmp.Or(old, new).ID)
+}
+
 // SwapAll swaps the records of unlike artifacts as Swap does, in one request, and returns an error for each.
 func (a Artifacts) SwapAll(ctx context.Context, changes []Change[Record]) []error {
+	for _, c := range changes {
+		if err := a.note(ctx, c.Old, c.New); err != nil {
+			errs := make([]error, len(changes))
+			for i := range errs {
+				errs[i] = fmt.Errorf("swap records of %d artifacts: %w", len(changes), err)
+			}
+			return errs
+		}
+	}
 	return swapAll(ctx, a.records, changes, func(r *Record) []byte { return artifactKey(r.ID) },
 		func(r *Record) string { return "record of artifact " + r.ID.String() })
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -77,6 +78,12 @@ func TestLag(t *testing.T) {
 	sealed.Published.WrappedKey = []byte{9}
 	if err := third.Artifacts.Swap(ctx, &named, &sealed); err != nil || len(lags(t, c)) != 0 {
 		t.Errorf("a key that was wrapped anew: %+v, %v", lags(t, c), err)
+	}
+	many := New(s.Catalog, c.Keys.ring)
+	gone := sealed
+	gone.Published = nil
+	if errs := many.Artifacts.SwapAll(ctx, []Change[Record]{{Old: &sealed, New: &gone}}); errors.Join(errs...) != nil || len(lags(t, c)) != 1 {
+		t.Errorf("a change among many: %+v, %v", lags(t, c), errs)
 	}
 }
 
