@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks"
 )
 
 type statusJob struct {
@@ -84,11 +85,24 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 		err = st.print(p)
 	}
 	p.Reported = true
-	err = errors.Join(err, st.tell(p))
+	err = errors.Join(err, st.tell(p), checkLog(p, s))
 	if lag := time.Duration(st.LagSeconds * float64(time.Second)); err == nil && j.MaxLag > 0 && lag > j.MaxLag {
 		err = fmt.Errorf("%d objects wait, the oldest since %s, longer than %s", st.Backlog, lag.Round(time.Second), j.MaxLag)
 	}
 	return err
+}
+
+// checkLog returns an error if the log of the lake was damaged or rolled back. Status needs no access to the lake: verify and ingest
+// tell that it is out of reach.
+func checkLog(p *workspace.Workspace, s *session.Records) error {
+	lake, err := p.OpenLake(s, false)
+	if err != nil {
+		return nil
+	}
+	if _, err := lake.Noted(p.Ctx); errors.Is(err, sinks.ErrCorrupt) {
+		return err
+	}
+	return nil
 }
 
 // lastRuns is how many runs status names.
