@@ -331,7 +331,6 @@ func TestTakeOver(t *testing.T) {
 					if counts := rangesOf(t, memoryLake(t, b, profile, store)); len(counts) != 3 {
 						t.Fatalf("%d artifacts, as it was", len(counts))
 					}
-					died = false
 					if at > 0 {
 						m := &sinktest.Mortal{At: at}
 						if err := act(memoryLake(t, m.Bucket(b), profile, store)); (err != nil) != m.Dead() {
@@ -341,8 +340,6 @@ func TestTakeOver(t *testing.T) {
 						if counts := rangesOf(t, memoryLake(t, b, profile, store)); died && len(counts) != 3 && (by != "drop" || len(counts) != 2) && (by != "commit" || len(counts) != 4) {
 							t.Errorf("death at write %d: %d artifacts", at, len(counts))
 						}
-					} else {
-						died = true
 					}
 					l = memoryLake(t, b, profile, store)
 					live, err := l.Live(t.Context())
