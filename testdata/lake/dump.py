@@ -147,4 +147,6 @@ try:
                 print(json.dumps({"table": name, **plain(r)}, ensure_ascii=False, sort_keys=True))
 except Exception as e:
     print(f"{engine}: {type(e).__name__}: {str(e)[:300]}", file=sys.stderr)
+    if session:
+        session.stop()
     sys.exit(1)
