@@ -214,6 +214,24 @@ func (n Names) Has(ctx context.Context, name string, id symbol.ID) (bool, error)
 	return has, nil
 }
 
+// HasAll reports for each of names whether it leads to that artifact, in one request.
+func (n Names) HasAll(ctx context.Context, names []symbol.Name, id symbol.ID) ([]bool, error) {
+	keys := make([][]byte, 0, 2*len(names))
+	for _, name := range names {
+		key := n.nameKey(name.Text, id)
+		keys = append(keys, key, oldNameKey(key))
+	}
+	values, err := n.store.GetAll(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("look up %d names of artifact %s: %w", len(names), id, err)
+	}
+	has := make([]bool, len(names))
+	for i := range has {
+		has[i] = values[2*i] != nil || values[2*i+1] != nil
+	}
+	return has, nil
+}
+
 // HasPair reports whether the catalog still has a pair that led to an artifact when Each emitted it.
 func (n Names) HasPair(ctx context.Context, p Pair) (bool, error) {
 	has, err := n.has(ctx, p.key)

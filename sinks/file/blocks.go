@@ -29,19 +29,15 @@ func (b blocks) first(ctx context.Context, s sinks.Span) (row sinks.Row, err err
 	if !below(s.From, s.Stop) {
 		return row, nil
 	}
-	if len(s.From) >= sinks.PrefixBytes {
-		at := sinks.Prefix(s.From)
-		next := at.Next()
-		if s.Stop != nil && (next == nil || bytes.Compare(s.Stop, next) <= 0) { // within one load, as every lookup
-			err := b.in(at, func(h *handle) error {
-				c, ok, err := h.First(s.From, s.Stop)
-				if ok {
-					row = sinks.Row{Key: c.Row, Value: c.Value}
-				}
-				return err
-			})
-			return row, err
-		}
+	if at, is := within(s); is { // as every lookup
+		err := b.in(at, func(h *handle) error {
+			c, ok, err := h.First(s.From, s.Stop)
+			if ok {
+				row = sinks.Row{Key: c.Row, Value: c.Value}
+			}
+			return err
+		})
+		return row, err
 	}
 	err = b.Scan(ctx, s, func(r sinks.Row) error {
 		row = r
@@ -51,6 +47,16 @@ func (b blocks) first(ctx context.Context, s sinks.Span) (row sinks.Row, err err
 		err = nil
 	}
 	return row, err
+}
+
+// within returns the load that holds all of a span.
+func within(s sinks.Span) (at sinks.Prefix, is bool) {
+	if len(s.From) < sinks.PrefixBytes || s.Stop == nil {
+		return at, false
+	}
+	at = sinks.Prefix(s.From)
+	next := at.Next()
+	return at, next == nil || bytes.Compare(s.Stop, next) <= 0
 }
 
 // errEnough ends a scan after its first row.
@@ -97,6 +103,9 @@ const scanPage = 1024
 func (b blocks) Scan(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
 	if !below(s.From, s.Stop) {
 		return nil
+	}
+	if at, is := within(s); is {
+		return b.scan(ctx, at, s, emit)
 	}
 	from := s.From[:min(len(s.From), sinks.PrefixBytes)]
 	for {

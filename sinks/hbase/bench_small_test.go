@@ -84,6 +84,14 @@ func (c *counting) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) 
 	return c.Catalog.List(ctx, s, emit)
 }
 
+// Counts passes the counters of a store on.
+func (c *counting) Counts(ctx context.Context) (map[string]int64, bool, error) {
+	if counter, is := c.Catalog.(sinks.Counter); is {
+		return counter.Counts(ctx)
+	}
+	return nil, false, nil
+}
+
 // take returns the counts since the last call, a record.
 func (c *counting) take(n int) string {
 	of := func(v *atomic.Int64) float64 { return float64(v.Swap(0)) / float64(n) }

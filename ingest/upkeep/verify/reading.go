@@ -1,11 +1,13 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
@@ -25,6 +27,9 @@ const (
 type reading struct {
 	v *verifier
 	r *catalog.Record
+
+	have  bool        // found are all rows of the artifact
+	found []sinks.Row // read with its neighbors
 
 	problems      []report.Problem
 	digest        [32]byte // of the published load
@@ -64,16 +69,15 @@ func (d *reading) check(ctx context.Context) {
 	if err := errors.Join(v.source(ctx, r.Published), v.waiters(ctx, r)); err != nil {
 		d.problem(where, err)
 	}
-	for _, n := range r.Names {
-		if r.Published == nil {
-			break // gc and forget remove names before they empty the record
-		}
-		ok, err := v.cat.Names.Has(ctx, n.Text, r.ID)
-		if err == nil && !ok {
-			err = fmt.Errorf("its name %q does not lead to it", n.Text)
-		}
+	if r.Published != nil && len(r.Names) > 0 { // gc and forget remove names before they empty the record
+		has, err := v.cat.Names.HasAll(ctx, r.Names, r.ID)
 		if err != nil {
 			d.problem(where, err)
+		}
+		for i, ok := range has {
+			if !ok {
+				d.problem(where, fmt.Errorf("its name %q does not lead to it", r.Names[i].Text))
+			}
 		}
 	}
 	if r.Published != nil {
@@ -83,6 +87,85 @@ func (d *reading) check(ctx context.Context) {
 		d.load(ctx, r.Previous)
 	}
 }
+
+// scan emits the rows of a load.
+func (d *reading) scan(ctx context.Context, l sinks.Load, emit func(sinks.Row) error) error {
+	if !d.have {
+		return d.v.Store.Blocks.Scan(ctx, stored.Span(d.r.ID, l), emit)
+	}
+	prefix := row.LoadPrefix(d.r.ID, l)
+	for _, r := range d.found {
+		if bytes.HasPrefix(r.Key, prefix) {
+			if err := emit(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// window is records that follow each other. Their rows come in one scan if all loads are small.
+type window struct {
+	readings []*reading
+	bytes    uint64 // of rows, as the records say
+}
+
+// A window has at most windowRecords records, and windowBytes of rows, unless it is one record.
+const (
+	windowRecords = 256
+	windowBytes   = 4 << 20
+)
+
+// size returns the bytes of the rows of a record.
+func size(r *catalog.Record) (n uint64) {
+	for _, l := range []*row.Loaded{r.Published, r.Previous} {
+		if l != nil {
+			n += l.Bytes
+		}
+	}
+	return n
+}
+
+// takes reports whether there is room for one record more.
+func (w *window) takes(r *catalog.Record) bool {
+	return len(w.readings) == 0 || len(w.readings) < windowRecords && w.bytes+size(r) <= windowBytes
+}
+
+// check checks the records of a window.
+func (w *window) check(ctx context.Context, v *verifier) {
+	if len(w.readings) > 1 {
+		w.fetch(ctx, v)
+	}
+	parallel.DoMost(readAtOnce, len(w.readings), func(i int) { w.readings[i].check(ctx) })
+}
+
+// fetch reads the rows of the window in one scan. After an error each load is read for itself, to tell which one is damaged.
+// The scan ends early where rows lie between the records that the window does not know.
+func (w *window) fetch(ctx context.Context, v *verifier) {
+	of := make(map[symbol.ID]*reading, len(w.readings))
+	for _, d := range w.readings {
+		of[d.r.ID] = d
+	}
+	first, last := w.readings[0].r.ID, w.readings[len(w.readings)-1].r.ID
+	read := 0
+	err := v.Store.Blocks.Scan(ctx, sinks.Span{From: first[:], Stop: sinks.Under(last[:]).Stop}, func(r sinks.Row) error {
+		if read += len(r.Key) + len(r.Value); read > 2*windowBytes {
+			return errMuch
+		}
+		if d := of[symbol.ID(r.Key[:len(symbol.ID{})])]; d != nil {
+			d.found = append(d.found, r)
+		}
+		return nil
+	})
+	for _, d := range w.readings {
+		if d.have = err == nil; !d.have {
+			d.found = nil
+		}
+	}
+}
+
+// errMuch ends a scan over more rows than the records of a window have.
+var errMuch = errors.New("more rows than the records have")
 
 // load reads one load back. It returns the digest of the load's content, or zero.
 func (d *reading) load(ctx context.Context, l *row.Loaded) (digest [32]byte) {
@@ -104,7 +187,7 @@ func (d *reading) load(ctx context.Context, l *row.Loaded) (digest [32]byte) {
 	d.read++
 	check := opened.Verify()
 	var rows, ranges, bytes uint64
-	err = v.Store.Blocks.Scan(ctx, stored.Span(d.r.ID, l.Load), func(rw sinks.Row) error {
+	err = d.scan(ctx, l.Load, func(rw sinks.Row) error {
 		bytes += uint64(len(rw.Key) + len(rw.Value))
 		v.progress("rows", uint64(len(rw.Key)+len(rw.Value)))
 		b, err := check.Add(rw)

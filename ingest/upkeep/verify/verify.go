@@ -166,14 +166,25 @@ func (v *verifier) run(ctx context.Context) error {
 // looks for rows that no record names.
 func (v *verifier) loads(ctx context.Context) {
 	var known []stored.Known
-	each := func(take func(*reading) error) error {
-		return v.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
+	each := func(take func(*window) error) error {
+		w := &window{}
+		err := v.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 			known = stored.AppendKnown(known, r, nil)
-			return take(&reading{v: v, r: r})
+			if !w.takes(r) {
+				if err := take(w); err != nil {
+					return err
+				}
+				w = &window{}
+			}
+			w.readings, w.bytes = append(w.readings, &reading{v: v, r: r}), w.bytes+size(r)
+			return nil
 		})
+		return errors.Join(err, take(w))
 	}
-	err := parallel.Ordered(readAtOnce, each, func(d *reading) { d.check(ctx) }, func(d *reading) error {
-		d.tell()
+	err := parallel.Ordered(2*runtime.GOMAXPROCS(0), each, func(w *window) { w.check(ctx, v) }, func(w *window) error {
+		for _, d := range w.readings {
+			d.tell()
+		}
 		return ctx.Err()
 	})
 	if err != nil {
