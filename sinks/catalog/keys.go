@@ -65,16 +65,6 @@ func (k Keys) wrapsOlder(ctx context.Context, r sinks.Row, newest uint32) bool {
 	return false
 }
 
-// keyed returns the loads that have a data key.
-func (r *Record) keyed() (list []*row.Loaded) {
-	for _, l := range []*row.Loaded{r.Published, r.Previous} {
-		if l != nil && len(l.WrappedKey) > 0 {
-			list = append(list, l)
-		}
-	}
-	return list
-}
-
 // Old returns records in the form of earlier versions, as Stale returns stale ones: artifacts, objects, names, waiters,
 // obligations and demand. Records of other kinds are few and keep their form.
 func (k Keys) Old(ctx context.Context, from []byte, limit int) (old []Stale, next []byte, err error) {
@@ -254,11 +244,8 @@ func (k Keys) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err
 	return dataKeys, artifacts.Swap(ctx, old, &next)
 }
 
-// The counters of store keys, each with a version behind it: of values that a version seals, and of data keys that it wraps.
-const (
-	CountSealed  = "sealed/"
-	CountWrapped = "wrapped/"
-)
+// CountSealed counts the values that a version of the store key seals. It has the version behind it.
+const CountSealed = "sealed/"
 
 // keyCounting is a store whose changes count the versions of the store key that seal their values.
 type keyCounting struct{ sinks.Catalog }

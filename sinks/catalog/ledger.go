@@ -58,19 +58,6 @@ func (l Ledger) Between(ctx context.Context, prefix, after, until string, emit f
 	})
 }
 
-// Whole reads the fields that Between left unread.
-func (o *Object) Whole() error {
-	if o.rest == nil {
-		return nil
-	}
-	whole := Object{URL: o.URL, stored: o.stored}
-	if err := parse(o.rest, &whole); err != nil {
-		return fmt.Errorf("ledger of %s: %w", o.URL, err)
-	}
-	*o = whole
-	return nil
-}
-
 // plain opens the seal of an entry.
 func (l Ledger) plain(ctx context.Context, r sinks.Row) ([]byte, error) {
 	plain, err := l.ring.OpenRecord(ctx, r.Key, r.Value)

@@ -38,9 +38,6 @@ func (n Names) tag(name string) []byte { return n.ring.Tag(row.RecordName, strin
 // prefix begins the keys of a name.
 func (n Names) prefix(name string) []byte { return append([]byte{row.RecordName}, n.tag(name)...) }
 
-// nameKey is 'n' ‖ tag ‖ artifact.
-func (n Names) nameKey(name string, id symbol.ID) []byte { return append(n.prefix(name), id[:]...) }
-
 // oldNameKey is the key that earlier versions gave to a name of an artifact.
 func oldNameKey(key []byte) []byte { return append(bytes.Clone(key), make([]byte, row.TagBytes)...) }
 
@@ -91,11 +88,6 @@ func (n Names) AddAll(ctx context.Context, pairs []Pair) []error {
 // CountNames sums the keys of the names that lead to artifacts. It equals CountNamed if each leads to an artifact with that
 // name, and back. Names in the form of earlier versions do not count.
 const CountNames = "names"
-
-// countKey counts a key.
-func countKey(counter string, key []byte) sinks.Count {
-	return sinks.Count{Name: counter, By: sinks.Sum(key)}
-}
 
 // mark adds a record that is a mark. It may be there already.
 func (n Names) mark(ctx context.Context, key []byte) error {

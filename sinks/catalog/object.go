@@ -73,6 +73,19 @@ const (
 	CountLast    = "last/"    // a run: the nanosecond since 1970 of its last object
 )
 
+// Whole reads the fields that Between left unread.
+func (o *Object) Whole() error {
+	if o.rest == nil {
+		return nil
+	}
+	whole := Object{URL: o.URL, stored: o.stored}
+	if err := parse(o.rest, &whole); err != nil {
+		return fmt.Errorf("ledger of %s: %w", o.URL, err)
+	}
+	*o = whole
+	return nil
+}
+
 // InBacklog reports whether an object is listed and not done.
 func (o *Object) InBacklog() bool {
 	switch o.State {
@@ -82,7 +95,7 @@ func (o *Object) InBacklog() bool {
 	return false
 }
 
-func (o *Object) counts(_ Names, add func(sinks.Count)) error {
+func (o *Object) counts(_ records, add func(sinks.Count)) error {
 	if err := o.Whole(); err != nil {
 		return err
 	}

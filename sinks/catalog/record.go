@@ -72,7 +72,18 @@ const (
 	CountCovered = "covered"
 	CountLines   = "lines"
 	CountInlined = "inlined"
+	CountWrapped = "wrapped/" // data keys that a version of the store key wraps, with the version behind it
 )
+
+// keyed returns the loads that have a data key.
+func (r *Record) keyed() (list []*row.Loaded) {
+	for _, l := range []*row.Loaded{r.Published, r.Previous} {
+		if l != nil && len(l.WrappedKey) > 0 {
+			list = append(list, l)
+		}
+	}
+	return list
+}
 
 // Loading counts the loads that are in progress. The other entries wait for gc.
 func (r *Record) Loading() (n int) {
@@ -84,7 +95,7 @@ func (r *Record) Loading() (n int) {
 	return n
 }
 
-func (r *Record) counts(n Names, add func(sinks.Count)) error {
+func (r *Record) counts(n records, add func(sinks.Count)) error {
 	loading := r.Loading()
 	add(sinks.Count{Name: CountRecords, By: 1})
 	for _, l := range []*row.Loaded{r.Published, r.Previous} {

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/compact"
 	"github.com/symlake/symlake/sinks/row"
@@ -182,9 +184,19 @@ func swap[T any, P interface {
 
 // counted is a record that counters of the store sum up.
 type counted interface {
-	// counts calls add for each counter that the record adds to. The error is of a record that was not read whole. n gives
+	// counts calls add for each counter that the record adds to. The error is of a record that was not read whole. r gives
 	// names their keys.
-	counts(n Names, add func(sinks.Count)) error
+	counts(r records, add func(sinks.Count)) error
+}
+
+// countKey counts a key.
+func countKey(counter string, key []byte) sinks.Count {
+	return sinks.Count{Name: counter, By: sinks.Sum(key)}
+}
+
+// nameKey is the key of an artifact's name: 'n' ‖ tag ‖ artifact.
+func (r records) nameKey(name string, id symbol.ID) []byte {
+	return slices.Concat([]byte{row.RecordName}, r.ring.Tag(row.RecordName, strings.ToLower(name)), id[:])
 }
 
 // countsOf returns what replacing old by new does to the counters; nothing if records of their kind are not counted.
@@ -197,7 +209,7 @@ func countsOf[T any](r records, old, new *T) ([]sinks.Count, error) {
 		if x == nil {
 			return nil
 		}
-		return any(x).(counted).counts(Names{r}, func(c sinks.Count) {
+		return any(x).(counted).counts(r, func(c sinks.Count) {
 			if c.By *= by; c.Most && by < 0 {
 				return
 			}

@@ -3,9 +3,11 @@ package file
 import (
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/hfile"
@@ -175,4 +177,43 @@ func (b blocks) Drop(ctx context.Context, prefixes [][]byte) error {
 		b.where.forget(at)
 	}
 	return b.unlink(empty)
+}
+
+// KeepsAll implements sinks.Keeper: each file that loads name is there.
+func (b blocks) KeepsAll(ctx context.Context) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	var names []string
+	err := b.db.read(func(c *conn) error {
+		names = names[:0]
+		return c.each(filesQuery, nil, func(values []driver.Value) error {
+			names = append(names, string(bytesOf(values[0])))
+			return nil
+		})
+	})
+	if err != nil {
+		return false, fmt.Errorf("list the files of loads: %w", err)
+	}
+	gone := false
+	for _, name := range names {
+		if !validName(name) {
+			return false, nil
+		}
+		if _, err := os.Lstat(b.path(name)); err != nil {
+			gone = true
+			break
+		}
+	}
+	if !gone {
+		return true, nil
+	}
+	// A load that was dropped meanwhile leaves its file. What is gone for good is still named.
+	used, err := b.where.inUse(names)
+	for name := range used {
+		if _, serr := os.Lstat(b.path(name)); serr != nil {
+			return false, err
+		}
+	}
+	return err == nil, err
 }

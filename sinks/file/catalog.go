@@ -219,3 +219,31 @@ func listView(ctx context.Context, v *view, s sinks.Span, emit func(sinks.Row) e
 	}
 	return give()
 }
+
+// Counts implements sinks.Counter. It reads one state of the counters.
+func (c catalog) Counts(ctx context.Context) (counts map[string]int64, whole bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	err = c.db.read(func(c *conn) error {
+		counts, whole = map[string]int64{sinks.CountStored: 0}, false
+		has, err := c.isCounted()
+		if err != nil || !has {
+			return err
+		}
+		return c.each("SELECT name, n FROM counters", nil, func(values []driver.Value) error {
+			name := string(bytesOf(values[0]))
+			n, _ := values[1].(int64)
+			if name == wholeCounter {
+				whole = n == 1
+			} else if n != 0 {
+				counts[name] = n
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read the counters: %w", err)
+	}
+	return counts, whole, nil
+}

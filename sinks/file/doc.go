@@ -7,8 +7,10 @@
 //	DIR/blocks/XX/N.tmp   the same while it is written
 //	DIR/lock, lock-NAME   what Lock and Join lock
 //
-// catalog.db holds two tables: catalog (key → value), the store's catalog, and
-// files (prefix → N), the file of each load's rows. A load above 1 MiB has a file
+// catalog.db holds three tables: catalog (key → value), the store's catalog,
+// files (prefix → N), the file of each load's rows, and counters (name → n), which
+// change in the transaction of the records and loads that they count. Databases of
+// earlier versions have no counters. A load above 1 MiB has a file
 // of its own. Smaller loads of a batch share packs, sorted by prefix, since loads
 // come in any order and an HFile's rows ascend.
 //

@@ -2,10 +2,8 @@ package file
 
 import (
 	"bytes"
-	"context"
 	"database/sql/driver"
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/symlake/symlake/sinks"
@@ -184,45 +182,6 @@ func (p *places) inUse(names []string) (map[string]bool, error) {
 
 // filesQuery finds each file once. It looks for the next file behind the last, so files of many loads cost no more.
 const filesQuery = "WITH RECURSIVE f(x) AS (SELECT min(file) FROM files UNION ALL SELECT (SELECT min(file) FROM files WHERE file > x) FROM f WHERE x IS NOT NULL) SELECT x FROM f WHERE x IS NOT NULL"
-
-// KeepsAll implements sinks.Keeper: each file that loads name is there.
-func (b blocks) KeepsAll(ctx context.Context) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	var names []string
-	err := b.db.read(func(c *conn) error {
-		names = names[:0]
-		return c.each(filesQuery, nil, func(values []driver.Value) error {
-			names = append(names, string(bytesOf(values[0])))
-			return nil
-		})
-	})
-	if err != nil {
-		return false, fmt.Errorf("list the files of loads: %w", err)
-	}
-	gone := false
-	for _, name := range names {
-		if !validName(name) {
-			return false, nil
-		}
-		if _, err := os.Lstat(b.path(name)); err != nil {
-			gone = true
-			break
-		}
-	}
-	if !gone {
-		return true, nil
-	}
-	// A load that was dropped meanwhile leaves its file. What is gone for good is still named.
-	used, err := b.where.inUse(names)
-	for name := range used {
-		if _, serr := os.Lstat(b.path(name)); serr != nil {
-			return false, err
-		}
-	}
-	return err == nil, err
-}
 
 // below tells whether key is below stop; nil is no end.
 func below(key, stop []byte) bool { return stop == nil || bytes.Compare(key, stop) < 0 }

@@ -55,3 +55,6 @@ const (
 	whereQuery = "SELECT file FROM files WHERE prefix = ?"
 	holdsQuery = "SELECT EXISTS(SELECT 1 FROM files WHERE file = ?)"
 )
+
+// wholeCounter is a counter that is 1 if the others hold all records.
+const wholeCounter = "whole"
