@@ -77,26 +77,15 @@ func (j *job) stream(ctx context.Context, s *arrowstream.Stream, w *output) erro
 		}
 	}
 	s.Use(columns.leaf)
-	buffer := bufio.NewWriterSize(w, 1<<20)
-	to, err := arrowstream.NewWriter(buffer, s, keep, added, arrowmeta.Pair{Key: streamAnswersKey, Value: strings.Join(names, ",")}, arrowmeta.Pair{Key: streamGroupsKey, Value: strconv.Itoa(group.Version)})
-	if err == nil {
-		err = buffer.Flush()
-	}
-	if err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
 	x := &streamed{j: j, columns: columns, w: w}
 	if columns.form == stacks {
 		x.stacks = newStackAnswerer(ctx, j, "")
 		x.stacks.emit = x.stack
 	}
-	if err := x.run(ctx, s, to, buffer, added); err != nil {
-		return err
-	}
-	if err := errors.Join(to.Close(), buffer.Flush()); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	meta := []arrowmeta.Pair{{Key: streamAnswersKey, Value: strings.Join(names, ",")}, {Key: streamGroupsKey, Value: strconv.Itoa(group.Version)}}
+	return x.run(ctx, s, func(buffer *bufio.Writer) (*arrowstream.Writer, error) {
+		return arrowstream.NewWriter(buffer, s, keep, added, meta...)
+	}, added)
 }
 
 func metaOf(s *arrowmeta.Schema, key string) string {
@@ -128,8 +117,9 @@ type streamBatch struct {
 	err  error
 }
 
-// run reads a batch ahead, and writes one while the next is answered.
-func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, to *arrowstream.Writer, buffer *bufio.Writer, added []arrowmeta.Column) error {
+// run reads a batch ahead, and writes one while the next is answered. It reads before it writes, so a caller may send a batch
+// before it takes the schema, and another one before it takes the answer to the first.
+func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, begin func(*bufio.Writer) (*arrowstream.Writer, error), added []arrowmeta.Column) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	read := make(chan streamBatch)
@@ -155,17 +145,21 @@ func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, to *arrowstre
 	for range cap(free) {
 		free <- arrowstream.NewRows(added)
 	}
+	buffer := bufio.NewWriterSize(x.w, 1<<20)
+	var to *arrowstream.Writer
 	go func() {
 		var err error
+		if to, err = begin(buffer); err == nil {
+			err = buffer.Flush()
+		}
 		for b := range answered {
 			if err == nil {
 				if err = to.Write(b.Batch, b.rows); err == nil {
 					err = buffer.Flush()
 				}
-				if err != nil {
-					err = fmt.Errorf("write the output: %w", err)
-					cancel()
-				}
+			}
+			if err != nil {
+				cancel()
 			}
 			if b.rows != nil {
 				free <- b.rows
@@ -175,8 +169,12 @@ func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, to *arrowstre
 	}()
 	err := x.answerAll(ctx, read, answered, free)
 	close(answered)
-	if werr := <-written; werr != nil {
-		return werr
+	werr := <-written
+	if werr == nil && err == nil {
+		werr = errors.Join(to.Close(), buffer.Flush())
+	}
+	if werr != nil {
+		return fmt.Errorf("write the output: %w", werr)
 	}
 	return err
 }

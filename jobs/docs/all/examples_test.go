@@ -58,8 +58,8 @@ var languages = []string{"set-up", "console", "yaml", "sql", "sh", "python", "ja
 // mostNotRun bounds the blocks that no test runs, in all documents.
 const mostNotRun = 8
 
-// programs are the documents with programs. TestDocumentedClients and TestAirflowProvider of jobs run these.
-var programs = []string{"jobs/serve/README.md", "sinks/lookup/README.md", "jobs/airflow/README.md"}
+// programs are the documents with programs. TestDocumentedClients, TestAirflowProvider and TestSpark of jobs run these.
+var programs = []string{"jobs/serve/README.md", "sinks/lookup/README.md", "jobs/airflow/README.md", "jobs/spark/README.md"}
 
 // untried is an example outside a fenced block.
 var untried = regexp.MustCompile(`(?m)^    (?:\$ |symlake |SELECT )`)
