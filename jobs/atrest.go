@@ -193,6 +193,10 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Opti
 		return *loaded, nil
 	}
 	_, pattern := splitGlob(j.Input)
+	o.Tables, o.Snapshot = pattern == "", j.Snapshot
+	if pattern != "" && j.Snapshot != tables.Newest {
+		return o, exit.Usage("--snapshot wants the folder of a table, and --input has a pattern")
+	}
 	var match *regexp.Regexp
 	if pattern != "" {
 		if match, err = discover.Glob(pattern); err != nil {

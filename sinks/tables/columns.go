@@ -47,7 +47,7 @@ func blame(err error) error {
 
 // find finds the columns that have a role, and makes those that are added.
 func (c *columns) find() (err error) {
-	if c.roleColumns, err = findRoles(&c.j.o, c.rows_.Leaves()); err != nil {
+	if c.roleColumns, err = findRoles(&c.j.o, c.rows_.Leaves(), c.in.values); err != nil {
 		return err
 	}
 	c.added = answers.Columns(c.j.o.Prefix, c.form == stacks)
@@ -83,9 +83,7 @@ func (c *columns) read(ctx context.Context, l *lane, in *input, part int) error 
 		r := c.rowNames(cells)
 		address, frame := c.cells(RoleAddress, cells), c.cells(RoleFrame, cells)
 		for i := range n {
-			x := r.at(i)
-			x.artifact = text(r.artifact, i)
-			place, value, err := l.placer.frame(x, address, frame, i)
+			place, value, err := l.placer.frame(r.one(i), address, frame, i)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/opentable"
 )
 
 // Options of a run.
@@ -21,6 +22,10 @@ type Options struct {
 	Input bucket.Bucket
 	Key   string
 	Take  func(key string) bool
+	// Tables has a folder that is a table of Delta or Iceberg read as Snapshot of it: its files, and no other ones. Newest is
+	// the snapshot that counts now.
+	Tables   bool
+	Snapshot int64
 	// Output is where the results go, under the keys of their inputs; of one object under OutputKey, if that is given.
 	Output    bucket.Bucket
 	OutputKey string
@@ -48,6 +53,9 @@ type Options struct {
 	// Progress is called as rows are read and written, one call at a time; nil: never.
 	Progress func(Event)
 }
+
+// Newest is the snapshot of a table that counts now.
+const Newest = opentable.Newest
 
 // Event is how far a run is.
 type Event struct {
@@ -134,9 +142,10 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 
-	Files  FileCounts `json:"files"`
-	Rows   uint64     `json:"rows"`
-	Frames uint64     `json:"frames"`
+	Table  *TableVersion `json:"table,omitempty"` // that was read, if the input is one
+	Files  FileCounts    `json:"files"`
+	Rows   uint64        `json:"rows"`
+	Frames uint64        `json:"frames"`
 	// Recognized counts the rows with a frame that symlake reads: all but those with the status invalid.
 	Recognized uint64            `json:"recognized"`
 	Unread     uint64            `json:"unread"`        // parts of texts that look like frames and were not read
@@ -153,6 +162,12 @@ type Report struct {
 	Rejected []Rejection `json:"rejected"`
 	Failed   []Rejection `json:"failed,omitempty"`
 	Untold   int         `json:"untold,omitempty"` // more than the lists name
+}
+
+// TableVersion is a version of a table.
+type TableVersion struct {
+	Format   string `json:"format"`   // delta or iceberg
+	Snapshot int64  `json:"snapshot"` // of Delta: the version
 }
 
 // FileCounts counts inputs by what became of them.

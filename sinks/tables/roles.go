@@ -13,18 +13,27 @@ type roleColumns struct {
 	by   map[Role]int // into leaf
 	leaf []pqfile.Leaf
 	form shape
+	// beside has what all rows say, in columns that stand beside the file.
+	beside names
 }
 
 // findRoles finds the columns that have a role among those that hold values, and what a row is.
-func findRoles(o *Options, all []pqfile.Leaf) (roleColumns, error) {
+// values are those of columns beside the file.
+func findRoles(o *Options, all []pqfile.Leaf, values map[string]string) (roleColumns, error) {
 	c := roleColumns{o: o, by: map[Role]int{}}
+	to := map[Role]*string{RoleArtifact: &c.beside.artifact, RoleApp: &c.beside.app, RoleBuild: &c.beside.build, RolePlatform: &c.beside.platform, RoleFrame0: &c.beside.frame0}
 	for _, role := range roles {
+		beside := false
 		for _, name := range o.Columns.names(role) {
 			if c.role(role, name, all) {
 				break
 			}
+			if v, ok := values[name]; ok && to[role] != nil {
+				*to[role], beside = v, true
+				break
+			}
 		}
-		if _, ok := c.by[role]; !ok && o.Columns[role] != "" {
+		if _, ok := c.by[role]; !ok && !beside && o.Columns[role] != "" {
 			return c, fmt.Errorf("%w: there is no column %q that can be read as %s", ErrInput, o.Columns[role], role)
 		}
 	}
@@ -48,6 +57,7 @@ func (c *roleColumns) shapes() error {
 	address, hasPairs := c.by[RoleAddress]
 	artifact, hasNames := c.by[RoleArtifact]
 	_, hasApp := c.by[RoleApp]
+	hasApp = hasApp || c.beside.app != "" || c.beside.artifact != ""
 	drop := []Role{RoleStack}
 	switch {
 	case hasText && (!hasPairs || c.o.Columns[RoleStack] != ""):
@@ -109,14 +119,33 @@ func text(c *pqfile.Cells, i int) string {
 func null(c *pqfile.Cells, i int) bool { return i < len(c.Null) && c.Null[i] }
 
 // namesAt is what a row says besides addresses.
-type rowNames struct{ artifact, app, build, platform, frame0 *pqfile.Cells }
-
-func (c *roleColumns) rowNames(cells []pqfile.Cells) rowNames {
-	return rowNames{c.cells(RoleArtifact, cells), c.cells(RoleApp, cells), c.cells(RoleBuild, cells), c.cells(RolePlatform, cells), c.cells(RoleFrame0, cells)}
+type rowNames struct {
+	artifact, app, build, platform, frame0 *pqfile.Cells
+	beside                                 names
 }
 
+func (c *roleColumns) rowNames(cells []pqfile.Cells) rowNames {
+	return rowNames{c.cells(RoleArtifact, cells), c.cells(RoleApp, cells), c.cells(RoleBuild, cells), c.cells(RolePlatform, cells), c.cells(RoleFrame0, cells), c.beside}
+}
+
+// at returns what row i says, but for an artifact of its own.
 func (r *rowNames) at(i int) names {
-	return names{app: text(r.app, i), build: text(r.build, i), platform: text(r.platform, i), frame0: text(r.frame0, i)}
+	or := func(c *pqfile.Cells, beside string) string {
+		if c == nil {
+			return beside
+		}
+		return text(c, i)
+	}
+	return names{r.beside.artifact, or(r.app, r.beside.app), or(r.build, r.beside.build), or(r.platform, r.beside.platform), or(r.frame0, r.beside.frame0)}
+}
+
+// one returns what row i says, if a row is one frame.
+func (r *rowNames) one(i int) names {
+	n := r.at(i)
+	if r.artifact != nil {
+		n.artifact = text(r.artifact, i)
+	}
+	return n
 }
 
 // frame gives place and value of a frame.

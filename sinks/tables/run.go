@@ -13,6 +13,7 @@ import (
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/group"
+	"github.com/symlake/symlake/sinks/internal/opentable"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
@@ -47,7 +48,25 @@ func (j *job) run(ctx context.Context) error {
 
 // list finds the inputs that are to be answered, in the order of their keys.
 func (j *job) list(ctx context.Context) ([]*input, error) {
+	all, err := j.inputs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return j.undone(ctx, all)
+}
+
+// inputs finds all inputs.
+func (j *job) inputs(ctx context.Context) ([]*input, error) {
 	var all []*input
+	if j.o.Tables && j.o.Key == "" {
+		t, err := opentable.Open(ctx, j.o.Input, j.o.Snapshot)
+		if t != nil {
+			return j.tableInputs(ctx, t)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	add := func(e bucket.Entry) error {
 		k := kindByName(e.Key)
 		if j.o.Take != nil && !j.o.Take(e.Key) {
@@ -75,6 +94,28 @@ func (j *job) list(ctx context.Context) ([]*input, error) {
 	} else if err := j.o.Input.List(ctx, "", "", add); err != nil {
 		return nil, fmt.Errorf("list %s: %w", j.o.Input.URL(""), err)
 	}
+	return all, nil
+}
+
+// tableInputs finds the files of a table.
+func (j *job) tableInputs(ctx context.Context, t *opentable.Table) (all []*input, err error) {
+	j.report.Table = &TableVersion{t.Format, t.Version}
+	for _, f := range t.Files {
+		if j.o.Take != nil && !j.o.Take(f.Key) {
+			continue
+		}
+		e, _, err := j.o.Input.Stat(ctx, f.Key)
+		if err != nil {
+			return nil, fmt.Errorf("a file of the table, %s: %w", j.o.Input.URL(f.Key), err)
+		}
+		j.report.Files.Seen++
+		all = append(all, &input{entry: e, to: f.Key, kind: &kind{openParquet}, values: f.Values})
+	}
+	return all, nil
+}
+
+// undone leaves out inputs that have an output.
+func (j *job) undone(ctx context.Context, all []*input) ([]*input, error) {
 	there := map[string]bucket.Entry{}
 	if j.o.OutputKey != "" {
 		if e, _, err := j.o.Output.Stat(ctx, j.o.OutputKey); err == nil {

@@ -62,7 +62,7 @@ func (j *job) stream(ctx context.Context, s *arrowstream.Stream, w *output) erro
 	columns, err := findRoles(&j.o, slices.DeleteFunc(s.Leaves(), func(l pqfile.Leaf) bool {
 		top, _, _ := strings.Cut(l.Path, ".")
 		return slices.Contains(ours, top)
-	}))
+	}), nil)
 	if err != nil {
 		return err
 	}
@@ -292,9 +292,7 @@ func (x *streamed) frameRows(ctx context.Context, b *arrowstream.Batch) error {
 	var asked []frameKey
 	first := len(c.answers)
 	for i := range of {
-		n := r.at(i)
-		n.artifact = text(r.artifact, i)
-		place, value, err := c.placer.frame(n, address, frame, i)
+		place, value, err := c.placer.frame(r.one(i), address, frame, i)
 		if err != nil {
 			return err
 		}

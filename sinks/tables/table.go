@@ -41,6 +41,8 @@ type input struct {
 	to    string        // key of the output
 	old   *bucket.Entry // the output that there is
 	kind  *kind
+	// values of columns that stand beside the file, by their names
+	values map[string]string
 
 	table   table    // of rows that are frames; nil while it is closed
 	numbers []uint32 // of its segments

@@ -377,8 +377,9 @@ func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufi
 
 // restFlags are the flags of symbolicate --input and --arrow: tables of frames or stacks.
 type restFlags struct {
-	Input         string   `help:"Tables of raw frames or stacks. --output gets the same rows with columns added." detail:"A file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), with * and ** in it." placeholder:"URL" group:"~Tables"`
+	Input         string   `help:"Tables of raw frames or stacks. --output gets the same rows with columns added." detail:"A file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), with * and ** in it. Or the folder of a Delta or Iceberg table." placeholder:"URL" group:"~Tables"`
 	Arrow         bool     `help:"Answer Arrow IPC streams: standard input to standard output." detail:"Each record batch of raw frames or stacks comes out with columns added. Exits with 3 if the input is no whole stream. Takes --column, --prefix and --platform." group:"~Tables"`
+	Snapshot      int64    `help:"Snapshot of an Iceberg table, or version of a Delta table, to read." detail:"Without it, --input reads the newest one." default:"-1" placeholder:"N" group:"~Tables"`
 	Column        []string `help:"Name of a column or field with this role." detail:"Roles: artifact, address, frame, stack, app, build, platform, frame0. Default: the same names, and frames.artifact and frames.address of lists." placeholder:"ROLE=NAME" sep:"none" group:"~Tables"`
 	Prefix        string   `help:"Text before the names of columns that --input adds." placeholder:"TEXT" group:"~Tables"`
 	Platform      string   `help:"Platform of rows that name none: android, ios, javascript …" placeholder:"NAME" group:"~Tables"`

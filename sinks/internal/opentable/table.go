@@ -1,0 +1,112 @@
+package opentable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/sinks/bucket"
+)
+
+// ErrTable says that a table is damaged, lacks the version that was asked for, or uses what is not read.
+var ErrTable = errors.New("the table cannot be read")
+
+// File is a data file of a table.
+type File struct {
+	Key string
+	// Values has the values of partition columns that the table keeps beside the file, by the name of the column.
+	Values map[string]string
+}
+
+// Table is a version of a table.
+type Table struct {
+	Format  string // delta or iceberg
+	Version int64  // of Delta; of Iceberg the snapshot
+	Files   []File // by key
+}
+
+// Newest asks for the version that counts now.
+const Newest = -1
+
+// Open reads which files a version of the table at a bucket has. nil: there is no table, only files.
+func Open(ctx context.Context, b bucket.Bucket, version int64) (*Table, error) {
+	for _, open := range []func(context.Context, bucket.Bucket, int64) (*Table, error){openDelta, openIceberg} {
+		t, err := open(ctx, b, version)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.URL(""), err)
+		}
+		if t != nil {
+			slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Key, b.Key) })
+			return t, nil
+		}
+	}
+	if version != Newest {
+		return nil, fmt.Errorf("%s: %w: it is no table of Delta or Iceberg, so it has no snapshot %d", b.URL(""), ErrTable, version)
+	}
+	return nil, nil
+}
+
+// maxLogBytes is the largest object of a table's metadata that is read.
+const maxLogBytes = 1 << 30
+
+// read reads a whole object.
+func read(ctx context.Context, b bucket.Bucket, key string) (text []byte, err error) {
+	e, _, err := b.Stat(ctx, key)
+	if errors.Is(err, bucket.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %s is not there: %w", ErrTable, key, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.Size > maxLogBytes {
+		return nil, fmt.Errorf("%w: %s has %d bytes, above %d", ErrTable, key, e.Size, maxLogBytes)
+	}
+	r, err := b.Open(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	text = make([]byte, e.Size)
+	_, err = io.ReadFull(io.NewSectionReader(r, 0, e.Size), text)
+	return text, err
+}
+
+// keyOf returns the key of a path that a table's metadata names. location is where the metadata says that the table lies: it
+// may have been moved since.
+func keyOf(b bucket.Bucket, location, path string) (string, error) {
+	for _, root := range []string{location, b.URL("")} {
+		root = strings.TrimSuffix(bare(root), "/") + "/"
+		if key, ok := strings.CutPrefix(bare(path), root); ok && root != "/" && !strings.Contains("/"+key+"/", "/../") {
+			return key, nil
+		}
+	}
+	return "", fmt.Errorf("%w: its file %s lies outside of it", ErrTable, path)
+}
+
+// bare returns a URL without the marks of local files, and with one scheme for S3.
+func bare(u string) string {
+	for _, scheme := range []string{"file://", "file:"} {
+		if rest, ok := strings.CutPrefix(u, scheme); ok {
+			return rest
+		}
+	}
+	for _, scheme := range []string{"s3a://", "s3n://"} {
+		if rest, ok := strings.CutPrefix(u, scheme); ok {
+			return "s3://" + rest
+		}
+	}
+	return u
+}
+
+// unescape decodes a path that a Delta log has as part of a URL.
+func unescape(path string) (string, error) {
+	s, err := url.PathUnescape(path)
+	if err != nil {
+		return "", fmt.Errorf("%w: path %q: %w", ErrTable, path, err)
+	}
+	return s, nil
+}
