@@ -17,8 +17,8 @@ type roleColumns struct {
 	beside names
 }
 
-// findRoles finds the columns that have a role among those that hold values, and what a row is.
-// values are those of columns beside the file.
+// findRoles finds the columns that have a role among the leaves of a table, and the form of a row.
+// values belong to columns beside the file.
 func findRoles(o *Options, all []pqfile.Leaf, values map[string]string) (roleColumns, error) {
 	c := roleColumns{o: o, by: map[Role]int{}}
 	to := map[Role]*string{RoleArtifact: &c.beside.artifact, RoleApp: &c.beside.app, RoleBuild: &c.beside.build, RolePlatform: &c.beside.platform, RoleFrame0: &c.beside.frame0}

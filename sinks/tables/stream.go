@@ -123,7 +123,7 @@ func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, begin func(*b
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	read := make(chan streamBatch)
-	go func() { // it may wait for the input longer than anybody waits for it
+	go func() { // it may still wait for the input when run returns
 		defer close(read)
 		for {
 			b, err := s.Next()
@@ -318,7 +318,7 @@ func (x *streamed) frameRows(ctx context.Context, b *arrowstream.Batch) error {
 	return nil
 }
 
-// ask looks up places, whose answers follow the ones that are there.
+// ask looks up places, and appends their answers to the cache.
 func (x *streamed) ask(ctx context.Context, c *frameCache, asked []frameKey) error {
 	found := make([]*symbol.Answer, len(asked))
 	var queries []lookup.Query

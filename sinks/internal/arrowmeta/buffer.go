@@ -9,7 +9,7 @@ import (
 // ErrMessage says that a message of Arrow contradicts itself. It is the input's fault.
 var ErrMessage = errors.New("no whole Arrow message")
 
-// buffer is a flatbuffer that is read with checks. bad notes that something lay outside; what was read then counts as absent.
+// buffer is a flatbuffer that is read with checks. bad notes that a position lay outside: its value counts as absent.
 type buffer struct {
 	b    []byte
 	bad  bool

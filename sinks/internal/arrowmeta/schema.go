@@ -49,7 +49,7 @@ type Field struct {
 	Size      int  // bytes of FixedSizeBinary, elements of FixedSizeList
 	Dense     bool // of Union
 	Extension string
-	// Dictionary says that the column holds numbers of a dictionary, whose values are of Type; nil: it holds values.
+	// Dictionary says that the column holds numbers of a dictionary of Type; nil: it holds values.
 	Dictionary *Dictionary
 	Children   []Field
 

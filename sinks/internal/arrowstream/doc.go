@@ -1,6 +1,6 @@
 // Package arrowstream reads streams of Arrow's IPC format, and writes them again with columns added.
 //
-// It leaves to sinks/internal/arrowmeta the metadata of messages, and to sinks/tables what is added.
+// It leaves to sinks/internal/arrowmeta the metadata of messages, and to sinks/tables the added values.
 //
 // # What stays
 //
@@ -10,6 +10,6 @@
 // # Invariants
 //
 //   - memory is one record batch, the dictionaries of the columns in use, and the added columns;
-//   - a length from the input is compared with a limit and with what is there before memory is taken for it;
+//   - a length from the input is compared with a limit before memory is taken for it, and memory grows with the bytes read;
 //   - an input that ends within a message is ErrInput, and the output then has no mark of its end.
 package arrowstream

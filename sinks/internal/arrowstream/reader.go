@@ -22,7 +22,7 @@ const (
 	maxMetaBytes       = 64 << 20
 	maxDictionaryBytes = 1 << 30
 
-	// magic begins the file form of IPC, whose schema may stand at its end alone.
+	// magic begins the file form of IPC. Its schema may stand at its end alone.
 	magic = "ARROW1\x00\x00"
 )
 
@@ -35,7 +35,7 @@ type Reader struct {
 // NewReader returns a reader.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 1<<20)} }
 
-// Stream is a stream whose schema was read.
+// Stream is a stream behind its schema.
 type Stream struct {
 	Schema *arrowmeta.Schema
 
@@ -109,7 +109,7 @@ func (r *Reader) message() (m *arrowmeta.Message, meta, body []byte, err error) 
 	return m, meta, body, nil
 }
 
-// firstBytes is how much memory a length alone may take. More follows what was read.
+// firstBytes is how much memory a length alone may take. More is taken as bytes arrive.
 const firstBytes = 1 << 20
 
 // bytes reads n bytes into memory of their own.
@@ -152,27 +152,25 @@ func (b *Batch) IsDictionary() bool { return b.dictionary != nil }
 
 // Next returns the next batch. io.EOF: the stream ends here.
 func (s *Stream) Next() (*Batch, error) {
-	for {
-		m, meta, body, err := s.from.message()
-		if err != nil {
-			return nil, err
-		}
-		switch m.Header {
-		case arrowmeta.HeaderDictionary:
-			if err := s.learn(m, body); err != nil {
-				return nil, fmt.Errorf("dictionary %d: %w", m.Dictionary, err)
-			}
-			return &Batch{dictionary: meta, body: body, id: m.Dictionary}, nil
-		case arrowmeta.HeaderBatch:
-			b, err := s.batch(m.Batch, body)
-			if err != nil {
-				return nil, fmt.Errorf("record batch %d: %w", s.batches, err)
-			}
-			s.batches++
-			return b, nil
-		}
-		return nil, fmt.Errorf("%w: a message of kind %d", ErrInput, m.Header)
+	m, meta, body, err := s.from.message()
+	if err != nil {
+		return nil, err
 	}
+	switch m.Header {
+	case arrowmeta.HeaderDictionary:
+		if err := s.learn(m, body); err != nil {
+			return nil, fmt.Errorf("dictionary %d: %w", m.Dictionary, err)
+		}
+		return &Batch{dictionary: meta, body: body, id: m.Dictionary}, nil
+	case arrowmeta.HeaderBatch:
+		b, err := s.batch(m.Batch, body)
+		if err != nil {
+			return nil, fmt.Errorf("record batch %d: %w", s.batches, err)
+		}
+		s.batches++
+		return b, nil
+	}
+	return nil, fmt.Errorf("%w: a message of kind %d", ErrInput, m.Header)
 }
 
 // used is a column in use: the way to its field, from the root.

@@ -324,8 +324,8 @@ func numbers(f *arrowmeta.Field, data []byte, rows int, c *column) error {
 	c.ints = make([]uint64, rows)
 	for i := range c.ints {
 		b := data[i*width : (i+1)*width]
-		switch {
-		case f.Type == arrowmeta.Float:
+		switch f.Type {
+		case arrowmeta.Float:
 			x := float64(0)
 			if width == 4 {
 				x = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))

@@ -229,7 +229,7 @@ func (l *gathered) mark(valid bool) {
 	l.n++
 }
 
-// End ends a row, whose lists have so many elements each.
+// End ends a row. Its lists have so many elements each.
 func (r *Rows) End(elements int) error {
 	for i := range r.lists {
 		r.lengths[i] += elements

@@ -199,7 +199,7 @@ func (s *deltaState) table(b bucket.Bucket, version int64) (*Table, error) {
 	return t, nil
 }
 
-// checkpoint reads a part of a checkpoint, whose rows are actions.
+// checkpoint reads the actions in a part of a checkpoint.
 func (s *deltaState) checkpoint(ctx context.Context, b bucket.Bucket, key string) error {
 	e, _, err := b.Stat(ctx, key)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) e
 				return err
 			}
 		}
-		if c := column("protocol.minReaderVersion"); c != nil && !(i < len(c.Null) && c.Null[i]) {
+		if c := column("protocol.minReaderVersion"); c != nil && (i >= len(c.Null) || !c.Null[i]) {
 			if err := readable(int64(c.Ints[i]), list("protocol.readerFeatures", i)); err != nil {
 				return err
 			}

@@ -5,7 +5,7 @@
 //
 // # Invariants
 //
-//   - files are those of one version, all of them, or an error;
+//   - Open returns all files of one version, or an error;
 //   - a feature that changes what rows a file has, and that is not read, is an error: ErrTable;
-//   - a length of Avro is compared with what is there before memory is taken for it.
+//   - a length of Avro is compared with the bytes left before memory is taken for it.
 package opentable

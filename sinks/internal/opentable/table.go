@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// ErrTable says that a table is damaged, lacks the version that was asked for, or uses what is not read.
+// ErrTable says that a table is damaged, lacks the version that was asked for, or uses a feature that is not read.
 var ErrTable = errors.New("the table cannot be read")
 
 // File is a data file of a table.
