@@ -117,19 +117,12 @@ func (c *Client) multi(ctx context.Context, what string, t Table, ops []op, atom
 			return opError(what, t, nil, ended(ctx, last))
 		}
 		groups, homeless := c.groups(ctx, t, left)
-		left = nil
-		for _, f := range homeless {
-			last = f.err
-			if actionOf(f.err) != giveUp {
-				c.waits.Failed(waits.At(t, nil), began, f.err)
-				left = append(left, f.ops...)
-				continue
-			}
-			err := opError(what, t, nil, f.err)
-			if !f.ops[0].own() {
-				return err
-			}
-			f.ops[0].err = err
+		var err error
+		if left, err = c.shelter(what, t, homeless, began); err != nil {
+			return err
+		}
+		if len(homeless) > 0 {
+			last = homeless[len(homeless)-1].err
 		}
 		done := make(chan *call, len(groups))
 		under := map[*call]*conn{}
@@ -156,12 +149,7 @@ func (c *Client) multi(ctx context.Context, what string, t Table, ops []op, atom
 			}
 		}
 		for _, f := range failed {
-			if f.ops[0].get != nil {
-				sign := f.err
-				for _, o := range f.ops {
-					f.err = o.doubts.see(sign)
-				}
-			}
+			f.doubt()
 			last = f.err
 			c.waits.Failed(waits.At(t, f.region), began, f.err)
 			over := !c.settle(t, f.region, f.err)
@@ -185,6 +173,34 @@ type failure struct {
 	region *Region
 	ops    []*op
 	err    error
+}
+
+// doubt counts the signs of damage that gets have seen. One too many makes the error final.
+func (f *failure) doubt() {
+	if f.ops[0].get == nil {
+		return
+	}
+	sign := f.err
+	for _, o := range f.ops {
+		f.err = o.doubts.see(sign)
+	}
+}
+
+// shelter returns the ops without a region that are to be tried again. The error is of ops that end the others.
+func (c *Client) shelter(what string, t Table, homeless []failure, began time.Time) (left []*op, err error) {
+	for _, f := range homeless {
+		if actionOf(f.err) != giveUp {
+			c.waits.Failed(waits.At(t, nil), began, f.err)
+			left = append(left, f.ops...)
+			continue
+		}
+		err := opError(what, t, nil, f.err)
+		if !f.ops[0].own() {
+			return nil, err
+		}
+		f.ops[0].err = err
+	}
+	return left, nil
 }
 
 // groups parts ops by server and region; homeless have no region, each with its reason.
