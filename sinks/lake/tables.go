@@ -44,8 +44,8 @@ var columnIDs = map[string]map[string]int{
 	namesTable: {"artifact": 1, "load": 2, "revision": 3, "name": 4, "name_kind": 5, "app": 6, "build": 7, "kind": 8, "day": 9},
 }
 
-// numbered gives the columns of a table their numbers.
-func numbered(t *pqfile.Table) *pqfile.Table {
+// withIDs gives the columns of a table their numbers.
+func withIDs(t *pqfile.Table) *pqfile.Table {
 	ids := columnIDs[t.Name]
 	for i := range t.Columns {
 		c := &t.Columns[i]
@@ -64,7 +64,7 @@ func Tables() []*pqfile.Table {
 }
 
 func tableRanges() *pqfile.Table {
-	return numbered(&pqfile.Table{Name: rangesTable, Doc: "one row a range of positions with one answer. A position in no range is a hole",
+	return withIDs(&pqfile.Table{Name: rangesTable, Doc: "one row a range of positions with one answer. A position in no range is a hole",
 		Sorted: []string{"artifact", "range_end"}, Blooms: []string{"artifact", "function"},
 		Columns: []pqfile.Column{
 			artifactColumn,
@@ -92,7 +92,7 @@ func tableRanges() *pqfile.Table {
 }
 
 func tableClasses() *pqfile.Table {
-	return numbered(&pqfile.Table{Name: classesTable, Doc: "one row a member of an R8 or ProGuard mapping. Members of a class are together, members of one name in the mapping's order. A class without members has one row",
+	return withIDs(&pqfile.Table{Name: classesTable, Doc: "one row a member of an R8 or ProGuard mapping. Members of a class are together, members of one name in the mapping's order. A class without members has one row",
 		Sorted: []string{"artifact"}, Blooms: []string{"artifact", "class", "original_class"},
 		Columns: []pqfile.Column{
 			artifactColumn,
@@ -115,7 +115,7 @@ func tableClasses() *pqfile.Table {
 }
 
 func tableArtifacts() *pqfile.Table {
-	return numbered(&pqfile.Table{Name: artifactsTable, Doc: "one row a load: identity, counts, quality, where it came from",
+	return withIDs(&pqfile.Table{Name: artifactsTable, Doc: "one row a load: identity, counts, quality, where it came from",
 		Sorted: []string{"artifact"}, Blooms: []string{"artifact"},
 		Columns: []pqfile.Column{
 			artifactColumn,
@@ -146,7 +146,7 @@ func tableArtifacts() *pqfile.Table {
 }
 
 func tableNames() *pqfile.Table {
-	return numbered(&pqfile.Table{Name: namesTable, Doc: "one row a name of an artifact, as frames carry it",
+	return withIDs(&pqfile.Table{Name: namesTable, Doc: "one row a name of an artifact, as frames carry it",
 		Sorted: []string{"artifact"}, Blooms: []string{"artifact", "name"},
 		Columns: []pqfile.Column{
 			artifactColumn,

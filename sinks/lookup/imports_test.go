@@ -82,7 +82,7 @@ func TestOpenIsThin(t *testing.T) {
 	deps, err := exec.Command("go", "list", "-deps", module+"sinks/open").Output()
 	lookuptest.NoError(t, err)
 	for _, pkg := range strings.Fields(string(deps)) {
-		for _, bad := range []string{"apache/arrow", "parquet-go", "aws-sdk-go", "hdfs"} { // Kerberos comes with HBase's client
+		for _, bad := range []string{"apache/arrow", "parquet-go", "twmb/avro", "aws-sdk-go", "hdfs"} { // Kerberos comes with HBase's client
 			lookuptest.FailIf(t, strings.Contains(pkg, bad), "%s is brought along", pkg)
 		}
 	}

@@ -20,7 +20,7 @@ func Topics() []docs.Topic {
 		docs.Topic{Name: "hbase", Summary: "a store in HBase", Text: hbase.README, Path: "sinks/hbase/README.md"},
 		docs.Topic{Name: "settings", Summary: "every setting: its flag, variable, key and default", Text: docs.Settings, Path: "jobs/docs/config.md"},
 		docs.Topic{Name: "cli", Summary: "every command, argument, flag and variable", Text: docs.CommandLine, Path: "jobs/docs/cli.md"},
-		docs.Topic{Name: "lake", Summary: "the Parquet lake: tables, columns, queries, tables of stacks", Text: lake.README, Path: "sinks/lake/README.md"},
+		docs.Topic{Name: "tables", Summary: "the Parquet lake: tables, columns, queries, tables of stacks", Text: lake.README, Path: "sinks/lake/README.md"},
 		docs.Topic{Name: "changes", Summary: "what each version adds and changes", Text: docs.Changelog, Path: "jobs/docs/CHANGELOG.md"},
 		docs.Topic{Name: "upgrading", Summary: "what to do when you replace the program", Text: docs.Upgrading, Path: "jobs/docs/UPGRADING.md"},
 	)

@@ -19,7 +19,7 @@ func (t *Tables) Held(ctx context.Context) (map[string]time.Time, error) {
 	for _, s := range t.shapes {
 		base, err := t.catalog.load(ctx, s.table.Name)
 		if err != nil {
-			return nil, fmt.Errorf("Iceberg table %s in %s: %w", s.table.Name, t.catalog.name(), err)
+			return nil, fmt.Errorf("iceberg table %s in %s: %w", s.table.Name, t.catalog.name(), err)
 		}
 		if base != nil && len(base.Snapshots) > 0 {
 			held[s.table.Name] = heldBy(base.Snapshots, before)
@@ -59,7 +59,7 @@ func (t *Tables) Clean(ctx context.Context, dry bool) (n int, err error) {
 			cerr = t.o.Bucket.Delete(ctx, drop)
 		}
 		if cerr != nil {
-			err = errors.Join(err, fmt.Errorf("clean Iceberg table %s in %s: %w", s.table.Name, t.catalog.name(), cerr))
+			err = errors.Join(err, fmt.Errorf("clean iceberg table %s in %s: %w", s.table.Name, t.catalog.name(), cerr))
 			continue
 		}
 		n += len(drop)

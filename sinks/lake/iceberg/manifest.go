@@ -115,11 +115,6 @@ func (t *Tables) avro(ctx context.Context, location string, take func([]byte) er
 	return nil
 }
 
-// ours reports whether a location is of a file that this package writes.
-func ours(location string) bool {
-	return strings.HasPrefix(location[strings.LastIndexByte(location, '/')+1:], ownPrefix)
-}
-
 // put writes a new file of metadata and returns its location and key.
 func (t *Tables) put(ctx context.Context, table, kind string, text []byte) (location, key string, err error) {
 	key = t.folder(table) + "metadata/" + ownPrefix + kind + "-" + strings.ToLower(rand.Text()) + ".avro"

@@ -61,7 +61,7 @@ func (t *Tables) Publish(ctx context.Context, st *State, dry bool) []Result {
 func (t *Tables) publish(ctx context.Context, s *shape, st *State, dry bool) (r Result) {
 	r.Table = s.table.Name
 	fail := func(err error) Result {
-		r.Err = fmt.Errorf("Iceberg table %s in %s: %w", r.Table, t.catalog.name(), err)
+		r.Err = fmt.Errorf("iceberg table %s in %s: %w", r.Table, t.catalog.name(), err)
 		return r
 	}
 	var mine int64 // the snapshot of a commit without an answer
