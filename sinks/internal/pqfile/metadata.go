@@ -2,11 +2,11 @@ package pqfile
 
 import (
 	"encoding/base64"
-	"encoding/json"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/symlake/symlake/sinks/internal/arrowmeta"
+	"github.com/symlake/symlake/sinks/internal/sparkmeta"
 )
 
 // Keys under which engines note their own schema. Readers of such an engine see what it lists, and nothing else.
@@ -22,7 +22,7 @@ func engineSchema(kv format.KeyValue, columns int, drop func(i int) bool, t *Tab
 	case arrowKey:
 		kv.Value, ok = extendArrow(kv.Value, columns, drop, t)
 	case sparkKey:
-		kv.Value, ok = extendSpark(kv.Value, columns, drop, t)
+		kv.Value, ok = sparkmeta.Extend(kv.Value, func(fields int) (func(int) bool, bool) { return keeping(fields, columns, drop) }, ArrowColumns(t.Columns))
 	default:
 		ok = true
 	}
@@ -75,58 +75,6 @@ func ArrowColumns(columns []Column) (all []arrowmeta.Column) {
 			a.Kind = arrowmeta.Integer
 		}
 		all = append(all, a)
-	}
-	return all
-}
-
-// sparkField is a field of Spark's schema.
-type sparkField struct {
-	Name     string         `json:"name"`
-	Type     any            `json:"type"`
-	Nullable bool           `json:"nullable"`
-	Metadata map[string]any `json:"metadata"`
-}
-
-func extendSpark(text string, columns int, drop func(i int) bool, t *Table) (string, bool) {
-	var s struct {
-		Type   string            `json:"type"`
-		Fields []json.RawMessage `json:"fields"`
-	}
-	if json.Unmarshal([]byte(text), &s) != nil || s.Type != "struct" {
-		return "", false
-	}
-	keep, ok := keeping(len(s.Fields), columns, drop)
-	if !ok {
-		return "", false
-	}
-	var kept []json.RawMessage
-	for i, f := range s.Fields {
-		if keep(i) {
-			kept = append(kept, f)
-		}
-	}
-	for _, f := range sparkFields(t.Columns) {
-		b, err := json.Marshal(f)
-		if err != nil {
-			return "", false
-		}
-		kept = append(kept, b)
-	}
-	s.Fields = kept
-	b, err := json.Marshal(s)
-	return string(b), err == nil
-}
-
-func sparkFields(columns []Column) (all []sparkField) {
-	for _, c := range columns {
-		f := sparkField{Name: c.Name, Type: "string", Nullable: true, Metadata: map[string]any{}}
-		switch {
-		case c.Fields != nil:
-			f.Type = map[string]any{"type": "array", "containsNull": true, "elementType": map[string]any{"type": "struct", "fields": sparkFields(c.Fields)}}
-		case c.Kind == Integer:
-			f.Type = "integer"
-		}
-		all = append(all, f)
 	}
 	return all
 }
