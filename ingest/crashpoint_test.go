@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -524,18 +525,25 @@ func (w *world) noOrphans() {
 // aftermath is what a scenario leaves.
 type aftermath struct{ digest, inventory string }
 
+// allDeaths, when set, tries every death and every image of a disk. Without it, some of each scenario are tried.
+const allDeaths = "SYMLAKE_CRASH_ALL"
+
 // A process that dies at any of its writes, before or after the write takes effect, loses nothing: what an operator runs
 // next leaves the store and the lake as an undisturbed run does.
 func TestCrashPoints(t *testing.T) {
 	t.Parallel()
 	var points atomic.Int64
-	stride := 1
-	if testing.Short() {
-		stride = 12
-	}
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
+			stride := 1
+			switch {
+			case os.Getenv(allDeaths) != "":
+			case testing.Short():
+				stride = 12
+			case s.lake: // its tables are many small files
+				stride = 5
+			}
 			points.Add(int64(s.dieEverywhere(t, mem.New, stride)))
 		})
 	}
