@@ -47,20 +47,20 @@ func TestCompactRekey(t *testing.T) {
 		do("verify")
 	}
 	do("ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
-	want("loaded", "1:4")
+	want("loaded", "1:6")
 	do("keys", "rotate")
 	do("gc", "--grace", "1ns")
-	want("rotated", "1:4 2:0")
+	want("rotated", "1:6 2:0")
 	if n := rewritten(); n != 0 {
 		t.Errorf("compact alone rewrites %d files", n)
 	}
 	if n := rewritten("--rekey"); n != 3 {
 		t.Errorf("compact --rekey rewrites %d files, want 3", n)
 	}
-	want("sealed anew", "1:0 2:4")
+	want("sealed anew", "1:0 2:7")
 	if n := rewritten("--rekey"); n != 0 {
 		t.Errorf("compact --rekey again rewrites %d files", n)
 	}
 	do("gc", "--grace", "1ns")
-	want("swept", "2:4")
+	want("swept", "2:8")
 }
