@@ -109,13 +109,16 @@ func TestServeMemory(t *testing.T) {
 	for name, q := range requests {
 		go func() {
 			code, text, _ := s.answered(t, q)
+			for code == http.StatusServiceUnavailable { // a slow host has no room for all at once: ask again, as clients do
+				code, text, _ = s.answered(t, q)
+			}
 			done <- outcome{name, code, len(text)}
 		}()
 	}
 	for range requests {
 		o := <-done
 		t.Logf("%s: %d, %d bytes", o.name, o.code, o.bytes)
-		if o.code != 200 && o.code != 413 && o.code != 503 { // 503: a slow host has no room for all at once
+		if o.code != 200 && o.code != 413 {
 			t.Errorf("%s: %d", o.name, o.code)
 		}
 	}
