@@ -181,6 +181,9 @@ func (v *village) check() {
 // pyiceberg reads the rows that count, of tables with a history of deletes, merges and compactions.
 func TestPublishOracle(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the race detector sees nothing of other engines")
+	}
 	icebergtest.Folder(t)
 	v := newVillage(t)
 	v.live(rand.New(rand.NewPCG(9, 1)), 40)

@@ -39,6 +39,9 @@ type Options struct {
 	// Attempt is how long a server may take to answer; 0 is 20 s. A server that says nothing at all for so
 	// long is left. Calls that move data (bulk load) have deadlines of their own.
 	Attempt time.Duration
+	// Reach bounds making a connection, and how long the first server at all is sought; 0: 4 seconds, so that a caller is told of a
+	// dead server within 5.
+	Reach time.Duration
 	// Notice, unless nil, gets a sentence when a call waits for some seconds, from any goroutine.
 	Notice func(string)
 	// Dial connects to a server; nil is TCP. Tests put proxies in between.
@@ -50,8 +53,7 @@ type Options struct {
 const (
 	defaultPatience = 2 * time.Minute
 	defaultAttempt  = 20 * time.Second
-	// dialTimeout bounds making a connection, so that a caller is told of a dead server within 5 s.
-	dialTimeout = 4 * time.Second
+	defaultReach    = 4 * time.Second
 )
 
 // Client is a way to one HBase. Safe for concurrent use.
@@ -87,6 +89,9 @@ func New(o Options) *Client {
 	}
 	if o.Attempt == 0 {
 		o.Attempt = defaultAttempt
+	}
+	if o.Reach == 0 {
+		o.Reach = defaultReach
 	}
 	if o.User == "" {
 		o.User = "symlake"
@@ -170,7 +175,7 @@ func (c *Client) conn(ctx context.Context, key connKey) (*conn, error) {
 
 // dial connects for whoever waits, so no caller's context ends it.
 func (c *Client) dial(key connKey, d *dialing) {
-	ctx, cancel := context.WithTimeout(context.Background(), min(dialTimeout, c.o.Attempt))
+	ctx, cancel := context.WithTimeout(context.Background(), min(c.o.Reach, c.o.Attempt))
 	defer cancel()
 	heard := new(atomic.Int64)
 	s, err := c.protect(ctx, key.address, heard)
@@ -286,16 +291,14 @@ type registry struct {
 	first, last time.Time // of failures
 }
 
-// reachTime is how long a client tries to reach the first server at all.
-const reachTime = 4 * time.Second
-
 // unreached returns lost, or what no further attempt cures: each server speaks another protocol or refuses this client, or none has answered
-// for some seconds. all are the servers' errors. began is when the first one was asked.
-func (g *registry) unreached(all []error, lost error, began time.Time) error {
+// for Reach. all are the servers' errors. began is when the first one was asked.
+func (c *Client) unreached(all []error, lost error, began time.Time) error {
+	g := &c.registry
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
-	if g.first.IsZero() || now.Sub(g.last) > 2*reachTime {
+	if g.first.IsZero() || now.Sub(g.last) > 2*c.o.Reach {
 		g.first = began
 	}
 	g.last = now
@@ -306,7 +309,7 @@ func (g *registry) unreached(all []error, lost error, began time.Time) error {
 	case slices.ContainsFunc(all, final): // the others may come back
 		lost = &lostError{"the servers of the URL", errors.New(errors.Join(all...).Error())}
 	}
-	if !g.reached && now.Sub(g.first) >= reachTime {
+	if !g.reached && now.Sub(g.first) >= c.o.Reach {
 		return fmt.Errorf("%w: %w", errUnreachable, errors.Join(all...))
 	}
 	return lost

@@ -158,7 +158,7 @@ func (c *Client) ask(ctx context.Context, method string) (answer, error) {
 			return answer{}, fmt.Errorf("RPC registry on %s: %w", strings.Join(servers, ", "), ctx.Err())
 		}
 	}
-	return answer{}, c.registry.unreached(all, &lostError{"the RPC registry", errors.Join(all...)}, began)
+	return answer{}, c.unreached(all, &lostError{"the RPC registry", errors.Join(all...)}, began)
 }
 
 // registryHead is how long a server may take before the next one is asked too.
@@ -167,14 +167,14 @@ const registryHead = 500 * time.Millisecond
 // askOne asks the registry of one server.
 func (c *Client) askOne(ctx context.Context, server, method string) (answer, error) {
 	began := time.Now()
-	a, err := c.attempt(ctx, connKey{server, registryService, ""}, &call{method: method}, min(dialTimeout, c.o.Attempt))
+	a, err := c.attempt(ctx, connKey{server, registryService, ""}, &call{method: method}, min(c.o.Reach, c.o.Attempt))
 	if errors.Is(err, errAttempt) { // in the midst of connecting
 		err = fmt.Errorf("%s: %w", server, err)
 	}
 	if err == nil || ctx.Err() != nil || !hungUp(err) {
 		return a, err
 	}
-	ctx, cancel := context.WithDeadline(ctx, began.Add(dialTimeout))
+	ctx, cancel := context.WithDeadline(ctx, began.Add(c.o.Reach))
 	defer cancel()
 	switch { // both hang up on whoever does not begin as they expect
 	case !tlsfiles.Wanted(c.o.Security.TLS) && c.speaksTLS(ctx, server):
@@ -201,7 +201,7 @@ func hungUp(err error) bool {
 
 // speaksTLS reports whether a server answers a TLS handshake at all.
 func (c *Client) speaksTLS(ctx context.Context, address string) bool {
-	ctx, cancel := context.WithTimeout(ctx, min(dialTimeout, c.o.Attempt))
+	ctx, cancel := context.WithTimeout(ctx, min(c.o.Reach, c.o.Attempt))
 	defer cancel()
 	nc, err := c.o.Dial(ctx, address)
 	if err != nil {
@@ -234,7 +234,7 @@ func (c *Client) zooKeeper(ctx context.Context, node string) (string, error) {
 		}
 		all = append(all, fmt.Errorf("ZooKeeper on %s: %w", member, err))
 	}
-	return "", c.registry.unreached(all, &lostError{"ZooKeeper", errors.Join(all...)}, began)
+	return "", c.unreached(all, &lostError{"ZooKeeper", errors.Join(all...)}, began)
 }
 
 // zkServer reads a node: 0xFF ‖ u32 n ‖ n bytes ‖ "PBUF" ‖ a message with a ServerName as field 1.
@@ -260,7 +260,7 @@ func zkServer(data []byte) (string, error) {
 
 // zkRead reads a node from a member of a quorum.
 func (c *Client) zkRead(ctx context.Context, member, path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, min(dialTimeout, c.o.Attempt))
+	ctx, cancel := context.WithTimeout(ctx, min(c.o.Reach, c.o.Attempt))
 	defer cancel()
 	nc, err := c.o.Dial(ctx, member)
 	if err != nil {
