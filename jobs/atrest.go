@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
@@ -66,10 +67,22 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 		return err
 	case done.Files.Failed > 0:
 		return fmt.Errorf("%d files could not be read or written: run it again", done.Files.Failed)
+	case storeFailed(j, done) != nil:
+		return storeFailed(j, done)
 	case done.Files.Rejected > 0 && j.RejectedCode != 0:
 		return &exit.Error{Code: j.RejectedCode}
 	case j.Strict && done.Files.Written > 0 && (done.Recognized < done.Rows || done.Recognized == 0 || done.Unread > 0):
 		return &exit.Error{Code: exit.Rejected, Err: fmt.Errorf("--strict: not everything was recognized in %d of %d rows", done.Rows-done.Recognized, done.Rows)}
+	}
+	return nil
+}
+
+// storeFailed is the error of a job that wrote rows without their answers, since the store failed to give them.
+func storeFailed(j *query.SymbolicateJob, done *tables.Report) error {
+	for _, status := range []symbol.Status{symbol.Corrupt, symbol.Unavailable} {
+		if n := done.Statuses[string(status)]; n > 0 && !j.KeepGoing {
+			return fmt.Errorf("%s: %d of %d rows have no answer, since the store failed to give it: mend the store, then run again with --force (--keep-going exits 0 all the same)", status, n, done.Rows)
+		}
 	}
 	return nil
 }
@@ -127,6 +140,8 @@ func (restTables) Arrow(s *session.Session, j *query.SymbolicateJob) error {
 	switch {
 	case errors.Is(err, tables.ErrInput) && j.RejectedCode != 0: // rows are missing, so it is never a success
 		return &exit.Error{Code: j.RejectedCode, Err: err}
+	case err == nil && storeFailed(j, done) != nil:
+		return storeFailed(j, done)
 	case err == nil && j.Strict && (done.Recognized < done.Rows || done.Unread > 0):
 		return &exit.Error{Code: exit.Rejected, Err: fmt.Errorf("--strict: not everything was recognized in %d of %d rows", done.Rows-done.Recognized, done.Rows)}
 	}

@@ -22,6 +22,10 @@ func TestKeepGoing(t *testing.T) {
 	if err := os.WriteFile(stack, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	rows := filepath.Join(dir, "rows.ndjson")
+	if err := os.WriteFile(rows, []byte(`{"artifact":"564bb6c8be48eea9d9db622b8689806eea5af3c7","address":"0x4748"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	commands := [][]string{
 		{"lookup", "libgame-arm64-dw5.so", "0x4748"},
 		{"lookup", "--json", "libgame-arm64-dw5.so", "0x4748"},
@@ -57,6 +61,11 @@ func TestKeepGoing(t *testing.T) {
 			t.Errorf("%v --keep-going: %s, want %s", c, kept, out)
 		}
 	}
+	table := append(store, "symbolicate", "--input", rows, "--output", filepath.Join(dir, "out"), "--force")
+	if _, said := mustRun([]int{exit.Failed}, table...); !strings.Contains(said, "corrupt: 1 of 1 rows have no answer") {
+		t.Error(said)
+	}
+	mustRun([]int{exit.Done}, append(table, "--keep-going")...)
 }
 
 // A store that the configuration names by a relative path is the source of load --hfiles-out.
