@@ -19,15 +19,15 @@ demo: build ## the main job on the embedded store: ingest testdata, print a raw 
 build: ## build bin/symlake and bin/symlake-lookup, two static binaries
 	$(GO) build -ldflags='-s -w' -o $(BIN)/ ./jobs/symlake ./jobs/symlake-lookup
 
-# Tests, race and fuzz are built as the program is: the flags above hold for all.
+# Tests, race and fuzz are built as the program is: the flags above hold for all. make test has vetted what it runs.
 test: ## run every test and replay the corpora; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./... ./testdata/bench/... ./testdata/steps ./testdata/profile/raw
 	bash testdata/fuzz.sh unpack
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -parallel 4 -timeout 20m ./... | awk -f testdata/skips.awk
+	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -vet=off -ldflags='-s -w' -parallel 4 -timeout 20m ./... | awk -f testdata/skips.awk
 
-race: ## run the tests of sinks and ingest under the race detector, but for tests on a real HBase, which mostly wait, for packages and tests without goroutines, and for deaths at each step, which come one after the other
-	CGO_ENABLED=1 $(GO) test -race -short -parallel 4 -skip '^(TestPowerLoss|TestCrashPoints|TestDeaths|TestMortal|TestManyCommits|TestCost|TestLinear)$$' $$($(GO) list ./sinks/... ./ingest/... | grep -v -e 'sinks/hbase$$' -e 'hbasetest$$' -e 'sinks/internal/hfile$$' -e 'sinks/internal/entropy$$' -e 'sinks/row/classes$$' -e 'sinks/row/texts$$' -e 'sinks/answer$$' -e 'build/sweep$$' -e 'internal/opentable$$' -e 'lake/journal$$')
+race: ## run the tests of sinks and ingest in which goroutines meet under the race detector
+	bash testdata/race.sh $(GO)
 
 busy: ## run the tests that deal with clocks, processes and sockets beside twice as many busy loops as the machine has cores
 	bash testdata/busy.sh $(GO) test -short -count=1 ./sinks/bucket/... ./sinks/file ./sinks/kek/... ./sinks/lookup ./sinks/redis ./jobs/serve/... ./ingest/discover/hints
