@@ -37,7 +37,7 @@ func TestSpark(t *testing.T) {
 	if text, err := exec.Command("cp", exe, filepath.Join(dir, "symlake")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), asProgram+"=1", "PYSPARK_PYTHON="+cmd.Path, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Dir, cmd.Env = dir, append(cmd.Environ(), asProgram+"=1", "PYSPARK_PYTHON="+cmd.Path, "PYTHONDONTWRITEBYTECODE=1")
 	var text, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &errOut
 	if err := cmd.Run(); err != nil {

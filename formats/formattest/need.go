@@ -99,6 +99,9 @@ func Tool(t testing.TB, program, how string) string {
 	return p
 }
 
+// QuickJava is an environment variable for Java programs that run for seconds: they spend no time on code that is faster later.
+const QuickJava = "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 // Missing skips a test that lacks something from outside, which how says how to get, or fails it under Require.
 func Missing(t testing.TB, what, how string) {
 	t.Helper()

@@ -32,6 +32,7 @@ func Python(t testing.TB, engine string, args ...string) *exec.Cmd {
 	dir := Folder(t)
 	cmd := exec.Command(filepath.Join(dir, env, "bin/python3"), args...)
 	cmd.Dir = dir // where the jars lie
+	cmd.Env = append(os.Environ(), formattest.QuickJava)
 	return cmd
 }
 
@@ -40,7 +41,7 @@ func Python(t testing.TB, engine string, args ...string) *exec.Cmd {
 func Dump(t testing.TB, engine, lake string, env ...string) []string {
 	t.Helper()
 	cmd := Python(t, engine, formattest.Testdata(t, "lake/iceberg.py"), engine, lake)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(cmd.Environ(), env...)
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if err := cmd.Run(); err != nil {
