@@ -3,12 +3,16 @@ package lake
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/lake/iceberg"
 	"github.com/symlake/symlake/sinks/lake/journal"
 )
@@ -50,40 +54,185 @@ func (l *Lake) Publish(ctx context.Context, o sinks.LakePublish) ([]sinks.LakeTa
 }
 
 func (l *Lake) publish(ctx context.Context, t *iceberg.Tables, o sinks.LakePublish) ([]sinks.LakeTable, error) {
-	s, err := l.State(ctx, 0)
-	if err != nil || s.Number == 0 {
+	end, made, err := l.end(ctx)
+	if err != nil || end.Number == 0 {
 		return nil, err
 	}
-	st, err := icebergState(s)
+	p := &projected{l: l, end: end}
+	st := &iceberg.State{Lake: end.Lake, Log: end.Number, Mark: end.MAC.String(), Made: made, Run: cmp.Or(o.Run, l.o.Run), Erase: o.Erase,
+		Sealed: end.Profile == sinks.LakeSealed, Files: p.files, Since: p.since}
+	tables, err := t.Publish(ctx, st, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	st.Run, st.Erase = cmp.Or(o.Run, l.o.Run), o.Erase
 	var all []sinks.LakeTable
-	for _, r := range t.Publish(ctx, st, o.DryRun) {
+	for _, r := range tables {
 		if st.Sealed && r.Snapshot == 0 && r.Err == nil {
 			continue // there is no such table
 		}
-		all = append(all, sinks.LakeTable{Name: r.Table, Log: r.Log, Newest: s.Number, Snapshot: r.Snapshot, Changed: r.Changed, Err: r.Err})
+		all = append(all, sinks.LakeTable{Name: r.Table, Log: r.Log, Newest: end.Number, Snapshot: r.Snapshot, Changed: r.Changed, Err: r.Err})
 	}
 	return all, nil
 }
 
-// icebergState returns the files and rows that count. No engine could read the files of a sealed lake: it has no tables.
-func icebergState(s *journal.State) (*iceberg.State, error) {
-	to := &iceberg.State{Lake: s.Lake, Log: s.Number, Made: s.Made, Sealed: s.Profile == sinks.LakeSealed}
-	if to.Sealed {
-		return to, nil
+// end returns the end of the log, and when its last entry was made.
+func (l *Lake) end(ctx context.Context) (journal.Tail, time.Time, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(ctx); err != nil || l.tail.Number == 0 {
+		return l.tail, time.Time{}, err
 	}
+	if n := len(l.recent); n > 0 {
+		return l.tail, l.recent[n-1].Made, nil
+	}
+	e, err := l.log.Entry(ctx, l.tail.Number)
+	if err != nil {
+		return l.tail, time.Time{}, err
+	}
+	return l.tail, e.Made, nil
+}
+
+// projected tells the Iceberg tables what a lake holds at an entry of its log. No engine could read the files of a sealed lake:
+// it has no tables. Safe for concurrent use.
+type projected struct {
+	l   *Lake
+	end journal.Tail
+
+	mu    sync.Mutex
+	all   []iceberg.File // nil: not asked yet
+	after map[uint64]*arrivals
+}
+
+// arrivals are the files that came after an entry. ok says that nothing else changed.
+type arrivals struct {
+	files []iceberg.File
+	ok    bool
+}
+
+// files returns the files and rows that count. It costs the whole state of the log.
+func (p *projected) files(ctx context.Context) ([]iceberg.File, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all != nil {
+		return p.all, nil
+	}
+	err := p.l.view(ctx, func(s *journal.State) (err error) {
+		if s.Number == p.end.Number {
+			p.all, err = icebergFiles(&s.Changes)
+		}
+		return err
+	})
+	if err == nil && p.all == nil { // another writer went on meanwhile
+		var s *journal.State
+		if s, err = p.l.log.State(ctx, p.end.Number); err == nil {
+			p.all, err = icebergFiles(&s.Changes)
+		}
+	}
+	return p.all, err
+}
+
+// maxSince bounds the entries that are looked through: beyond, the state costs less.
+const maxSince = 4 * journal.Every
+
+// since returns the files that came after an entry. It costs what came, unless an artifact has another load now, or files
+// count no more.
+func (p *projected) since(ctx context.Context, number uint64, mark string) ([]iceberg.File, bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if g := p.after[number]; g != nil {
+		return g.files, g.ok, nil
+	}
+	g := &arrivals{}
+	entries, err := p.l.between(ctx, number, mark, p.end)
+	if err == nil && entries != nil {
+		g.files, g.ok, err = p.l.arrived(ctx, number, entries)
+	}
+	switch {
+	case errors.Is(err, bucket.ErrNotFound), errors.Is(err, journal.ErrBroken):
+		g.ok, err = false, nil // the whole state tells
+	case err != nil:
+		return nil, false, err
+	}
+	if p.after == nil {
+		p.after = map[uint64]*arrivals{}
+	}
+	p.after[number] = g
+	return g.files, g.ok, nil
+}
+
+// between returns the entries after a number up to an end. mark is the MAC of the entry of that number. nil: the log has another
+// such entry, or there are many.
+func (l *Lake) between(ctx context.Context, number uint64, mark string, end journal.Tail) ([]*journal.Read, error) {
+	var mac journal.MAC
+	if number > end.Number || end.Number-number > maxSince || mac.UnmarshalText([]byte(mark)) != nil {
+		return nil, nil
+	}
+	from := journal.Tail{Lake: end.Lake, Number: number, MAC: mac}
+	l.mu.Lock()
+	entries := l.recent
+	l.mu.Unlock()
+	for len(entries) > 0 && entries[0].Number <= number {
+		entries = entries[1:]
+	}
+	if number < end.Number && (len(entries) == 0 || entries[0].Number != number+1) {
+		var err error
+		if entries, err = l.log.After(ctx, from); err != nil {
+			return nil, err
+		}
+	}
+	all := []*journal.Read{}
+	for _, e := range entries {
+		if e.Number > end.Number {
+			break
+		}
+		if e.Number != from.Number+1 || e.Before != from.MAC {
+			return nil, nil
+		}
+		all, from = append(all, e), from.To(e)
+	}
+	if from.Number != end.Number || from.MAC != end.MAC {
+		return nil, nil
+	}
+	return all, nil
+}
+
+// arrived returns the files of entries after a number, if they add artifacts that no entry before speaks of, and nothing else.
+func (l *Lake) arrived(ctx context.Context, number uint64, entries []*journal.Read) ([]iceberg.File, bool, error) {
+	c := journal.NewChanges()
+	for _, e := range entries {
+		if len(e.Retired) > 0 || len(e.Gone) > 0 || e.Profile != sinks.LakePlain {
+			return nil, false, nil
+		}
+		c.Add(e.Entry)
+	}
+	ids := make([]symbol.ID, 0, len(c.Live))
+	for id, n := range c.Live {
+		for _, span := range []journal.Span{n.Rows, n.Facts, n.Names} {
+			if _, came := c.Find(span.File); !came && span.Rows > 0 {
+				return nil, false, nil
+			}
+		}
+		ids = append(ids, id)
+	}
+	if speaks, err := l.log.Speaks(ctx, number, ids); speaks || err != nil {
+		return nil, false, err
+	}
+	files, err := icebergFiles(c)
+	return files, err == nil, err
+}
+
+// icebergFiles returns the files with rows that count, and these rows.
+func icebergFiles(c *journal.Changes) ([]iceberg.File, error) {
 	alive := map[string][]iceberg.Span{}
-	for _, n := range s.Live {
+	for _, n := range c.Live {
 		for _, span := range []journal.Span{n.Rows, n.Facts, n.Names} {
 			if span.Rows > 0 {
 				alive[span.File] = append(alive[span.File], iceberg.Span{First: span.First, Rows: span.Rows})
 			}
 		}
 	}
-	for _, f := range s.Counting() {
+	all := []iceberg.File{}
+	for _, f := range c.Counting() {
 		live := alive[f.Path]
 		if len(live) == 0 {
 			continue
@@ -100,9 +249,9 @@ func icebergState(s *journal.State) (*iceberg.State, error) {
 		if err != nil {
 			return nil, err
 		}
-		to.Files = append(to.Files, iceberg.File{Table: f.Table, Path: f.Path, Kind: kind, Day: day, Rows: f.Rows, Bytes: f.Bytes, Live: live})
+		all = append(all, iceberg.File{Table: f.Table, Path: f.Path, Kind: kind, Day: day, Rows: f.Rows, Bytes: f.Bytes, Live: live})
 	}
-	return to, nil
+	return all, nil
 }
 
 // partitionOf returns the kind and the day of TABLE/kind=KIND/day=DAY/NAME.parquet.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -34,11 +35,14 @@ type world struct {
 	b    bucket.Bucket
 	now  time.Time
 	st   State
+	all  []File
 	rows map[string][]string // by file
+	born map[string]uint64   // entry of the log that added a file
+	last uint64              // entry that did more than that
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, dir: t.TempDir(), now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), rows: map[string][]string{}}
+	w := &world{t: t, dir: t.TempDir(), now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), rows: map[string][]string{}, born: map[string]uint64{}}
 	b, err := file.Open(w.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -85,14 +89,15 @@ func (w *world) add(table, kind string, rows ...string) {
 		w.t.Fatal(err)
 	}
 	w.rows[path] = rows
-	w.st.Files = append(w.st.Files, File{Table: table, Path: path, Kind: kind, Day: "2026-01-02", Rows: uint64(len(rows)), Bytes: e.Size, Live: []Span{{0, uint64(len(rows))}}})
+	w.all = append(w.all, File{Table: table, Path: path, Kind: kind, Day: "2026-01-02", Rows: uint64(len(rows)), Bytes: e.Size, Live: []Span{{0, uint64(len(rows))}}})
 	w.st.Log++
 	w.st.Made = w.now
+	w.born[path] = w.st.Log
 }
 
 // cut makes a row of a file count no more.
 func (w *world) cut(file int, row uint64) {
-	f := &w.st.Files[file]
+	f := &w.all[file]
 	var live []Span
 	for _, s := range f.Live {
 		if row < s.First || row >= s.First+s.Rows {
@@ -107,12 +112,12 @@ func (w *world) cut(file int, row uint64) {
 	}
 	f.Live = live
 	w.st.Log++
-	w.st.Made = w.now
+	w.st.Made, w.last = w.now, w.st.Log
 }
 
 // want are the rows of a table that count, sorted.
 func (w *world) want(table string) (all []string) {
-	for _, f := range w.st.Files {
+	for _, f := range w.all {
 		if f.Table != table {
 			continue
 		}
@@ -124,10 +129,35 @@ func (w *world) want(table string) (all []string) {
 	return all
 }
 
+// state is what the tables are to show. w.st numbers the log.
+func (w *world) state() *State {
+	st, all := w.st, slices.Clone(w.all)
+	st.Files = func(context.Context) ([]File, error) { return all, nil }
+	st.Mark = fmt.Sprint(st.Lake, st.Log)
+	last, born := w.last, maps.Clone(w.born)
+	st.Since = func(_ context.Context, log uint64, mark string) ([]File, bool, error) {
+		if log < last || mark != fmt.Sprint(st.Lake, log) {
+			return nil, false, nil
+		}
+		return slices.DeleteFunc(slices.Clone(all), func(f File) bool { return born[f.Path] <= log }), true, nil
+	}
+	return &st
+}
+
+// try publishes.
+func (w *world) try(t *Tables) []Result {
+	w.t.Helper()
+	all, err := t.Publish(context.Background(), w.state(), false)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
 // publish publishes, and wants no table to be behind.
 func (w *world) publish(t *Tables) []Result {
 	w.t.Helper()
-	all := t.Publish(context.Background(), &w.st, false)
+	all := w.try(t)
 	for _, r := range all {
 		if r.Err != nil {
 			w.t.Fatal(r.Err)

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/symlake/symlake/sinks/bucket"
@@ -20,15 +19,24 @@ import (
 // maxManifest bounds the bytes of a manifest or of a list of manifests.
 const maxManifest = 256 << 20
 
-// manifest is a manifest of a snapshot with its entries.
+// manifest is a manifest of a snapshot.
 type manifest struct {
 	listed
 	entries []entry
+	read    bool // entries has them
 	changed bool // it must be written
+}
+
+// newManifest returns a manifest that is to be written.
+func newManifest(content int32, sequence int64, entries []entry) *manifest {
+	return &manifest{listed: listed{Content: content, Sequence: sequence}, entries: entries, read: true, changed: true}
 }
 
 // alive returns how many entries count.
 func (m *manifest) alive() (n int) {
+	if !m.read {
+		return int(m.Added) + int(m.Existing)
+	}
 	for i := range m.entries {
 		if m.entries[i].Status != deleted {
 			n++
@@ -43,8 +51,13 @@ func read(ctx context.Context, b bucket.Bucket, key string, limit int64) ([]byte
 	if err != nil {
 		return nil, err
 	}
+	return readEntry(ctx, b, e, limit)
+}
+
+// readEntry reads an object that was found, of at most limit bytes.
+func readEntry(ctx context.Context, b bucket.Bucket, e bucket.Entry, limit int64) ([]byte, error) {
 	if e.Size > limit {
-		return nil, fmt.Errorf("%s has %d bytes, more than %d", b.URL(key), e.Size, limit)
+		return nil, fmt.Errorf("%s has %d bytes, more than %d", b.URL(e.Key), e.Size, limit)
 	}
 	r, err := b.Open(ctx, e)
 	if err != nil {
@@ -58,46 +71,65 @@ func read(ctx context.Context, b bucket.Bucket, key string, limit int64) ([]byte
 	return text, err
 }
 
-// manifests reads the manifests of a snapshot, the oldest first, without the entries that it removed. nil has none.
-func (t *Tables) manifests(ctx context.Context, s *snapshot) ([]*manifest, error) {
+// listed reads which manifests a snapshot has, the oldest first. nil has none.
+func (t *Tables) listed(ctx context.Context, s *snapshot) (all []*manifest, err error) {
 	if s == nil {
 		return nil, nil
 	}
-	var rows []listed
-	if err := t.avro(ctx, s.List, func(text []byte) (err error) {
-		rows, err = readAvro[listed](lists(), text)
+	err = t.avro(ctx, s.List, func(text []byte) error {
+		rows, err := readAvro[listed](lists(), text)
+		for _, r := range rows {
+			all = append(all, &manifest{listed: r})
+		}
 		return err
-	}); err != nil {
-		return nil, err
-	}
-	var all []*manifest
-	for _, r := range rows {
-		m := &manifest{listed: r}
-		if err := t.avro(ctx, r.Path, func(text []byte) (err error) {
-			m.entries, err = readAvro[entry](entries(), text)
-			return err
-		}); err != nil {
-			return nil, err
-		}
-		m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return e.Status == deleted })
-		for i := range m.entries {
-			e := &m.entries[i]
-			if e.Snapshot == nil {
-				e.Snapshot = &m.Snapshot
-			}
-			if e.Sequence == nil {
-				e.Sequence = &m.Sequence
-			}
-			if e.FileSequence == nil {
-				e.FileSequence = &m.Sequence
-			}
-			e.Status = existing
-		}
-		all = append(all, m)
-	}
+	})
 	slices.SortStableFunc(all, func(a, b *manifest) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	return all, nil
+	return all, err
 }
+
+// fill reads the entries of a manifest, but for removed ones.
+func (t *Tables) fill(ctx context.Context, m *manifest) error {
+	if m.read {
+		return nil
+	}
+	err := t.avro(ctx, m.Path, func(text []byte) (err error) {
+		m.entries, err = readAvro[entry](entries(), text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return e.Status == deleted })
+	for i := range m.entries {
+		e := &m.entries[i]
+		if e.Snapshot == nil {
+			e.Snapshot = &m.Snapshot
+		}
+		if e.Sequence == nil {
+			e.Sequence = &m.Sequence
+		}
+		if e.FileSequence == nil {
+			e.FileSequence = &m.Sequence
+		}
+		e.Status = existing
+	}
+	m.read = true
+	return nil
+}
+
+// manifests reads the manifests of a snapshot with their entries, the oldest first. nil has none.
+func (t *Tables) manifests(ctx context.Context, s *snapshot) ([]*manifest, error) {
+	all, err := t.listed(ctx, s)
+	for _, m := range all {
+		if err == nil {
+			err = t.fill(ctx, m)
+		}
+	}
+	return all, err
+}
+
+// errMissing says that a list or a manifest of a snapshot is gone: later commits have deleted it.
+var errMissing = errors.New("a file of its metadata is missing")
 
 // avro reads a file by its location.
 func (t *Tables) avro(ctx context.Context, location string, take func([]byte) error) error {
@@ -106,6 +138,9 @@ func (t *Tables) avro(ctx context.Context, location string, take func([]byte) er
 		return fmt.Errorf("%s is outside the lake at %s", location, t.at)
 	}
 	text, err := read(ctx, t.o.Bucket, key, maxManifest)
+	if errors.Is(err, bucket.ErrNotFound) {
+		return fmt.Errorf("%w: %s", errMissing, location)
+	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", location, err)
 	}
@@ -115,9 +150,9 @@ func (t *Tables) avro(ctx context.Context, location string, take func([]byte) er
 	return nil
 }
 
-// put writes a new file of metadata and returns its location and key.
-func (t *Tables) put(ctx context.Context, table, kind string, text []byte) (location, key string, err error) {
-	key = t.folder(table) + "metadata/" + ownPrefix + kind + "-" + strings.ToLower(rand.Text()) + ".avro"
+// put writes a new file of metadata for a commit and returns its location and key.
+func (t *Tables) put(ctx context.Context, table, kind string, sequence int64, text []byte) (location, key string, err error) {
+	key = t.metadataKey(table, kind, sequence)
 	if err := t.o.Bucket.Create(ctx, key, "", bytes.NewReader(text)); err != nil {
 		return "", "", fmt.Errorf("write %s: %w", t.location(key), err)
 	}
@@ -143,7 +178,7 @@ func (t *Tables) write(ctx context.Context, s *shape, schemaID int, id, sequence
 	if err != nil {
 		return "", keys, fmt.Errorf("encode the list of manifests: %w", err)
 	}
-	list, key, err := t.put(ctx, s.table.Name, "list", text)
+	list, key, err := t.put(ctx, s.table.Name, listKind, sequence, text)
 	return list, append(keys, key), err
 }
 
@@ -168,7 +203,7 @@ func (t *Tables) writeManifest(ctx context.Context, s *shape, schemaID int, id, 
 		return "", fmt.Errorf("encode a manifest: %w", err)
 	}
 	l := listed{Content: m.Content, Bytes: int64(len(text)), Sequence: sequence, MinSequence: sequence, Snapshot: id}
-	if l.Path, key, err = t.put(ctx, s.table.Name, "manifest", text); err != nil {
+	if l.Path, key, err = t.put(ctx, s.table.Name, manifestKind, sequence, text); err != nil {
 		return "", err
 	}
 	l.Partitions = make([]summary, 2)
@@ -241,20 +276,25 @@ func newPartition(kind, day string) (partition, error) {
 }
 
 // merge joins manifests of one content, the oldest first: two neighbors become one while the younger one has at least half as
-// many entries. So there are few manifests, and an entry is written again only while the table doubles.
-func merge(all []*manifest) []*manifest {
+// many entries. So there are few manifests, an entry is written again only while the table doubles, and most manifests are not
+// even read.
+func (t *Tables) merge(ctx context.Context, all []*manifest) ([]*manifest, error) {
 	var out []*manifest
 	for _, m := range all {
-		if len(m.entries) == 0 {
+		if m.read && len(m.entries) == 0 {
 			continue
 		}
 		out = append(out, m)
 		for len(out) > 1 && out[len(out)-2].alive() <= 2*out[len(out)-1].alive() {
 			a, b := out[len(out)-2], out[len(out)-1]
-			joined := &manifest{listed: listed{Content: a.Content, Sequence: b.Sequence}, changed: true}
-			joined.entries = append(slices.Clone(a.entries), b.entries...)
+			for _, x := range []*manifest{a, b} {
+				if err := t.fill(ctx, x); err != nil {
+					return nil, err
+				}
+			}
+			joined := newManifest(a.Content, b.Sequence, append(slices.Clone(a.entries), b.entries...))
 			out = append(out[:len(out)-2], joined)
 		}
 	}
-	return out
+	return out, nil
 }

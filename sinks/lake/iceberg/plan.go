@@ -23,9 +23,55 @@ type plan struct {
 	manifests []*manifest // of the table, with what goes marked as deleted
 	fresh     []*File     // files that the table lacks
 	deletes   []*deletion // files of dead rows that it lacks
+	kept      totals
 	added     totals
 	removed   totals
 	changed   bool
+}
+
+// plus returns the sum of both.
+func (c totals) plus(d totals) totals {
+	return totals{c.files + d.files, c.rows + d.rows, c.bytes + d.bytes, c.deletes + d.deletes, c.dead + d.dead}
+}
+
+// Names of counts of a summary, as all engines know them.
+const (
+	totalFiles   = "total-data-files"
+	totalRows    = "total-records"
+	totalBytes   = "total-files-size"
+	totalDeletes = "total-delete-files"
+	totalDead    = "total-position-deletes"
+)
+
+// totalsOf returns what a snapshot says that the table has.
+func totalsOf(s *snapshot) (c totals, ok bool) {
+	if s == nil {
+		return c, true
+	}
+	for name, n := range map[string]*int64{totalFiles: &c.files, totalRows: &c.rows, totalBytes: &c.bytes, totalDeletes: &c.deletes, totalDead: &c.dead} {
+		var err error
+		if *n, err = strconv.ParseInt(s.Summary[name], 10, 64); err != nil || *n < 0 {
+			return c, false
+		}
+	}
+	return c, true
+}
+
+// grown is the plan for a table that stands right but for files that came.
+func (t *Tables) grown(s *shape, manifests []*manifest, kept totals, came []File) *plan {
+	p := &plan{manifests: manifests, kept: kept}
+	for i := range came {
+		f := &came[i]
+		if f.Table != s.table.Name {
+			continue
+		}
+		p.fresh = append(p.fresh, f)
+		if d := t.deletion(f); d != nil {
+			p.deletes = append(p.deletes, d)
+		}
+	}
+	p.changed = len(p.fresh) > 0
+	return p
 }
 
 // deletion is a file of dead rows in the making.
@@ -36,19 +82,28 @@ type deletion struct {
 	rows uint64
 }
 
-// compare finds what differs between the manifests of a table and st. Entries that go are marked as deleted, by snapshot id.
-func (t *Tables) compare(s *shape, manifests []*manifest, st *State, id int64) *plan {
+// deletion returns the file of a data file's dead rows; nil: it has none.
+func (t *Tables) deletion(f *File) *deletion {
+	dead, n := f.dead()
+	if n == 0 {
+		return nil
+	}
+	return &deletion{f, t.folder(f.Table) + deletesKey(t.location(f.Path), dead), dead, n}
+}
+
+// compare finds what differs between the manifests of a table and what it is to hold. Entries that go are marked as deleted, by
+// snapshot id.
+func (t *Tables) compare(s *shape, manifests []*manifest, all []File, id int64) *plan {
 	p := &plan{manifests: manifests}
 	files, deletes := map[string]*File{}, map[string]*deletion{}
-	for i := range st.Files {
-		f := &st.Files[i]
+	for i := range all {
+		f := &all[i]
 		if f.Table != s.table.Name {
 			continue
 		}
 		files[t.location(f.Path)] = f
-		if dead, n := f.dead(); n > 0 {
-			key := deletesKey(t.location(f.Path), dead)
-			deletes[t.location(t.folder(s.table.Name)+key)] = &deletion{f, t.folder(s.table.Name) + key, dead, n}
+		if d := t.deletion(f); d != nil {
+			deletes[t.location(d.key)] = d
 		}
 	}
 	for _, m := range manifests {
@@ -61,7 +116,9 @@ func (t *Tables) compare(s *shape, manifests []*manifest, st *State, id int64) *
 			} else if keep = keep && f.Bytes == e.File.Bytes && int64(f.Rows) == e.File.Rows; keep {
 				delete(files, e.File.Path)
 			}
-			if !keep {
+			if keep {
+				p.kept.add(&e.File)
+			} else {
 				e.Status, e.Snapshot = deleted, &id
 				m.changed, p.changed = true, true
 				p.removed.add(&e.File)
@@ -72,9 +129,9 @@ func (t *Tables) compare(s *shape, manifests []*manifest, st *State, id int64) *
 	for _, d := range deletes {
 		lacking[d.of] = d
 	}
-	// In the order of st, so that the same state makes the same manifests.
-	for i := range st.Files {
-		f := &st.Files[i]
+	// In the order of all, so that the same state makes the same manifests.
+	for i := range all {
+		f := &all[i]
 		if f.Table != s.table.Name {
 			continue
 		}
@@ -90,19 +147,8 @@ func (t *Tables) compare(s *shape, manifests []*manifest, st *State, id int64) *
 }
 
 // summary tells what a snapshot does, and what the table has then.
-func (p *plan) summary(all []*manifest, st *State) map[string]string {
-	var have totals
-	for _, m := range all {
-		for i := range m.entries {
-			switch e := &m.entries[i]; e.Status {
-			case added:
-				p.added.add(&e.File)
-				have.add(&e.File)
-			case existing:
-				have.add(&e.File)
-			}
-		}
-	}
+func (p *plan) summary(st *State) map[string]string {
+	have := p.kept.plus(p.added)
 	operation := "overwrite"
 	switch {
 	case p.removed == totals{} && p.added.deletes == 0:
@@ -131,11 +177,11 @@ func (p *plan) summary(all []*manifest, st *State) map[string]string {
 	count("removed-delete-files", p.removed.deletes, false)
 	count("removed-position-delete-files", p.removed.deletes, false)
 	count("removed-position-deletes", p.removed.dead, false)
-	count("total-data-files", have.files, true)
-	count("total-records", have.rows, true)
-	count("total-files-size", have.bytes, true)
-	count("total-delete-files", have.deletes, true)
-	count("total-position-deletes", have.dead, true)
+	count(totalFiles, have.files, true)
+	count(totalRows, have.rows, true)
+	count(totalBytes, have.bytes, true)
+	count(totalDeletes, have.deletes, true)
+	count(totalDead, have.dead, true)
 	count("total-equality-deletes", 0, true)
 	return out
 }

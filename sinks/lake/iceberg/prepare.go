@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// prepare writes what a commit to base needs. nil: base is what st says. keys are the new files of metadata.
-func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *State, dry bool) (c *change, keys []string, err error) {
+// prepare writes what a commit to base needs. nil: base shows st. keys are the new files of metadata. from tells
+// where base may stand.
+func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *State, from fact, dry bool) (c *change, keys []string, err error) {
 	place := strings.TrimSuffix(t.location(t.folder(s.table.Name)), "/")
 	moved := strings.TrimSuffix(base.Location, "/") != place
 	c = &change{}
@@ -19,23 +20,70 @@ func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *Stat
 		c.schema, c.last, c.mapping = evolved, s.last, s.mapping
 		schemaID = *evolved.ID
 	}
-	var manifests []*manifest
 	if moved {
 		c.location = place
-	} else if manifests, err = t.manifests(ctx, base.current()); err != nil {
-		return nil, nil, err
 	}
 	id, sequence := newID(), base.LastSequence+1
-	p := t.compare(s, manifests, st, id)
+	p, err := t.plan(ctx, s, base, st, from, moved, id)
+	if err != nil {
+		return nil, nil, err
+	}
 	if !p.changed && !moved && c.schema == nil {
 		return nil, nil, t.point(ctx, s, base, dry)
 	}
-	if dry {
+	if dry || !p.changed && !moved {
 		return c, nil, nil
 	}
-	if !p.changed && !moved {
-		return c, nil, nil
+	all, err := t.next(ctx, s, p, id, sequence)
+	if err != nil {
+		return nil, nil, err
 	}
+	made := t.o.Now().UnixMilli()
+	if last := base.current(); last != nil {
+		made = max(made, last.Made, base.LastUpdated)
+	}
+	snap := &snapshot{ID: id, Sequence: sequence, Made: made, Schema: &schemaID, Summary: p.summary(st)}
+	if last := base.current(); last != nil && !moved {
+		snap.Parent = &last.ID
+	}
+	if snap.List, keys, err = t.write(ctx, s, schemaID, id, sequence, all); err != nil {
+		return nil, keys, err
+	}
+	c.snapshot = snap
+	c.expired = t.expired(base.metadata, snap, moved || st.Erase)
+	return c, keys, nil
+}
+
+// plan finds what differs between base and st. Where base is known to stand at an entry of the log, and only files came since,
+// it reads no manifest.
+func (t *Tables) plan(ctx context.Context, s *shape, base *standing, st *State, from fact, moved bool, id int64) (*plan, error) {
+	if st.Since != nil && !moved && from.of(base.current(), st) {
+		came, ok, err := st.Since(ctx, from.Log, from.Mark)
+		if err != nil {
+			return nil, err
+		}
+		if kept, known := totalsOf(base.current()); ok && known {
+			manifests, err := t.listed(ctx, base.current())
+			return t.grown(s, manifests, kept, came), err
+		}
+	}
+	var manifests []*manifest
+	var all []File
+	var err error
+	if !moved {
+		manifests, err = t.manifests(ctx, base.current())
+	}
+	if err == nil && !st.Sealed {
+		all, err = st.Files(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.compare(s, manifests, all, id), nil
+}
+
+// next returns the manifests after a plan.
+func (t *Tables) next(ctx context.Context, s *shape, p *plan, id, sequence int64) ([]*manifest, error) {
 	var data, dead []*manifest
 	for _, m := range p.manifests {
 		if m.Content == contentDeletes {
@@ -46,29 +94,22 @@ func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *Stat
 	}
 	fresh, err := t.entries(ctx, s, p, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	deletions, err := t.deletions(ctx, p, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	data = merge(append(data, &manifest{listed: listed{Content: contentData, Sequence: sequence}, entries: fresh, changed: true}))
-	dead = merge(append(dead, &manifest{listed: listed{Content: contentDeletes, Sequence: sequence}, entries: deletions, changed: true}))
-	all := append(data, dead...)
-	made := t.o.Now().UnixMilli()
-	if last := base.current(); last != nil {
-		made = max(made, last.Made, base.LastUpdated)
+	for _, all := range [][]entry{fresh, deletions} {
+		for i := range all {
+			p.added.add(&all[i].File)
+		}
 	}
-	snap := &snapshot{ID: id, Sequence: sequence, Made: made, Schema: &schemaID, Summary: p.summary(all, st)}
-	if last := base.current(); last != nil && !moved {
-		snap.Parent = &last.ID
+	if data, err = t.merge(ctx, append(data, newManifest(contentData, sequence, fresh))); err != nil {
+		return nil, err
 	}
-	if snap.List, keys, err = t.write(ctx, s, schemaID, id, sequence, all); err != nil {
-		return nil, keys, err
-	}
-	c.snapshot = snap
-	c.expired = t.expired(base.metadata, snap, moved || st.Erase)
-	return c, keys, nil
+	dead, err = t.merge(ctx, append(dead, newManifest(contentDeletes, sequence, deletions)))
+	return append(data, dead...), err
 }
 
 // point repairs the hint of a commit that died before it wrote it.

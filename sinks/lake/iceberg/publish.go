@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,24 +42,39 @@ type Result struct {
 	Snapshot int64  // its newest snapshot; 0: none
 	Changed  bool   // Publish committed to it, or would have
 	Err      error  // why it is behind; nil: it is not
+
+	shows bool // the snapshot is what Publish was given
 }
 
 // maxTries bounds how often another writer may be faster.
 const maxTries = 20
 
 // Publish makes the tables hold what st says. A table that cannot be changed does not hold up the others: its result has the
-// error. With dry it changes nothing, and tells which tables would change.
-func (t *Tables) Publish(ctx context.Context, st *State, dry bool) []Result {
+// error. With dry it changes nothing, and tells which tables would change. An error says that the bucket fails.
+func (t *Tables) Publish(ctx context.Context, st *State, dry bool) ([]Result, error) {
+	was, err := t.shown(ctx, st.Lake)
+	if err != nil {
+		return nil, err
+	}
 	all := make([]Result, len(t.shapes))
 	var group sync.WaitGroup
 	for i, s := range t.shapes {
-		group.Go(func() { all[i] = t.publish(ctx, s, st, dry) })
+		group.Go(func() { all[i] = t.publish(ctx, s, st, was.Tables[s.table.Name], dry) })
 	}
 	group.Wait()
-	return all
+	if dry || st.Sealed {
+		return all, nil
+	}
+	facts := map[string]fact{}
+	for i := range all {
+		if r := &all[i]; r.shows {
+			facts[r.Table] = fact{r.Snapshot, st.Log, st.Mark}
+		}
+	}
+	return all, t.note(ctx, was, facts)
 }
 
-func (t *Tables) publish(ctx context.Context, s *shape, st *State, dry bool) (r Result) {
+func (t *Tables) publish(ctx context.Context, s *shape, st *State, from fact, dry bool) (r Result) {
 	r.Table = s.table.Name
 	fail := func(err error) Result {
 		r.Err = fmt.Errorf("iceberg table %s in %s: %w", r.Table, t.catalog.name(), err)
@@ -66,6 +82,7 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, dry bool) (r 
 	}
 	var mine int64 // the snapshot of a commit without an answer
 	var lost error
+	var missing int64 // a snapshot that lacks a file
 	for range maxTries {
 		base, err := t.catalog.load(ctx, s.table.Name)
 		if err != nil {
@@ -89,10 +106,18 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, dry bool) (r 
 		if err := t.check(s, base); err != nil {
 			return fail(err)
 		}
-		if mine != 0 && r.Snapshot == mine || newer(base.current(), st) {
+		if mine != 0 && r.Snapshot == mine {
+			r.shows = true
 			return r
 		}
-		next, keys, err := t.prepare(ctx, s, base, st, dry)
+		if newer(base.current(), st) {
+			return r
+		}
+		next, keys, err := t.prepare(ctx, s, base, st, from, dry)
+		if errors.Is(err, errMissing) && missing != r.Snapshot && !dry {
+			missing = r.Snapshot // another publisher may have gone on, and deleted it
+			continue
+		}
 		if err == nil && next != nil && !dry {
 			if err = t.catalog.commit(ctx, s.table.Name, base, next); errors.Is(err, errUnclear) {
 				if lost != nil {
@@ -101,8 +126,10 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, dry bool) (r 
 				mine, lost, err = next.id(), err, errChanged
 			} else if err == nil {
 				r.Log, r.Changed = st.Log, true
-				if next.snapshot != nil {
+				if r.shows = true; next.snapshot != nil {
 					r.Snapshot = next.snapshot.ID
+					// The table is published: what stays is deleted by the next one.
+					t.sweep(ctx, s, append(slices.Clone(base.Snapshots), *next.snapshot), next.snapshot.Sequence)
 				}
 				return r
 			}
@@ -119,7 +146,7 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, dry bool) (r 
 		case err != nil:
 			return fail(err)
 		}
-		r.Changed = r.Changed || next != nil
+		r.Changed, r.shows = r.Changed || next != nil, true
 		return r
 	}
 	return fail(fmt.Errorf("%w: others were faster %d times", errChanged, maxTries))

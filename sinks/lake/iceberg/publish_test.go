@@ -2,6 +2,7 @@ package iceberg
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
 	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
@@ -32,7 +34,7 @@ func TestPublish(t *testing.T) {
 	}
 	w.check()
 	w.cut(0, 0)
-	w.st.Files = w.st.Files[:2]
+	w.all = w.all[:2]
 	w.publish(tables)
 	w.check()
 	for _, r := range w.publish(w.open(Catalog{})) {
@@ -47,20 +49,24 @@ func TestPublish(t *testing.T) {
 		}
 	}
 	// An older state comes late: another process has published a newer one.
-	late := w.st
+	late := w.state()
 	late.Log, late.Files = 2, nil
-	for _, r := range tables.Publish(t.Context(), &late, false) {
+	results, err := tables.Publish(t.Context(), late, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
 		if r.Err != nil || r.Changed {
 			t.Errorf("an older state: %+v", r)
 		}
 	}
 	w.check()
 	// Of a lake that was made anew, entry 2 is the newest.
-	w.st.Lake, w.st.Log, w.st.Files = "another", 2, w.st.Files[1:]
+	w.st.Lake, w.st.Log, w.all = "another", 2, w.all[1:]
 	w.publish(tables)
 	w.check()
 	// A sealed lake has no tables: existing tables become empty.
-	w.st.Log, w.st.Sealed, w.st.Files = 3, true, nil
+	w.st.Log, w.st.Sealed, w.all = 3, true, nil
 	w.publish(tables)
 	w.check()
 }
@@ -78,15 +84,15 @@ func TestMortal(t *testing.T) {
 			w.cut(0, 0)
 			m := &mortal{Bucket: w.b, left: left, after: after}
 			w.b = m
-			results := w.open(Catalog{}).Publish(t.Context(), &w.st, false)
+			results, err := w.open(Catalog{}).Publish(t.Context(), w.state(), false)
 			w.b = m.Bucket
 			x := icebergtest.Open(t, w.dir, "one")
 			got := strings.Join(x.Rows(t, x.Current, "artifact"), "")
 			if got != strings.Join(before, "") && got != strings.Join(w.want("one"), "") {
 				t.Fatalf("died at write %d: readers see %s", left, got)
 			}
-			if m.dead != (results[0].Err != nil) {
-				t.Errorf("died at write %d: %+v", left, results[0])
+			if m.dead != (err != nil || results[0].Err != nil) {
+				t.Errorf("died at write %d: %+v, %v", left, results[0], err)
 			}
 			w.publish(w.open(Catalog{}))
 			w.check()
@@ -106,11 +112,13 @@ func TestTwoPublishers(t *testing.T) {
 		if n > 2 {
 			w.cut(n-1, 0)
 		}
-		st := w.st
-		st.Files = append([]File(nil), w.st.Files...)
-		tables := w.open(Catalog{})
+		st, tables := w.state(), w.open(Catalog{})
 		group.Go(func() {
-			for _, r := range tables.Publish(t.Context(), &st, false) {
+			all, err := tables.Publish(t.Context(), st, false)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, r := range all {
 				if r.Err != nil {
 					t.Error(r.Err)
 				}
@@ -200,7 +208,7 @@ func TestForeign(t *testing.T) {
 			before := icebergtest.Open(t, w.dir, "one").Text
 			w.cut(0, 0)
 			w.add("two", "elf", "y")
-			for _, r := range tables.Publish(t.Context(), &w.st, false) {
+			for _, r := range w.try(tables) {
 				switch {
 				case r.Table == "two" && r.Err != nil, r.Table == "one" && r.Err == nil:
 					t.Errorf("%+v", r)
@@ -278,14 +286,23 @@ const defaultGraceOfTests = 24 * 60 * 60 * 1e9
 // The files of a table with many commits are few, and a commit costs what it changes.
 func TestManyCommits(t *testing.T) {
 	w := newWorld(t)
-	tables := w.open(Catalog{})
+	at := &counting{Bucket: w.b}
+	w.b = at
 	w.add("one", "elf", "a")
-	const n = 300
+	const n = 5 * keepStates
 	written := 0
+	var early, late int64 // bytes read by as many commits
 	for i := range n {
 		w.now = w.now.Add(60e9)
 		w.add("one", "elf", fmt.Sprint(i))
-		w.publish(tables)
+		before := at.read
+		w.publish(w.open(Catalog{}))
+		switch {
+		case i >= keepStates && i < 2*keepStates:
+			early += at.read - before
+		case i >= n-keepStates:
+			late += at.read - before
+		}
 		x := icebergtest.Open(t, w.dir, "one")
 		written += len(x.Text)
 		if len(x.Snapshots) > keepNewest+graceSlots+2 {
@@ -293,13 +310,116 @@ func TestManyCommits(t *testing.T) {
 		}
 	}
 	w.check()
+	if late > early*5/4 {
+		t.Errorf("%d commits read %d bytes, and %d once there were %d", keepStates, early, late, n)
+	}
 	x := icebergtest.Open(t, w.dir, "one")
 	if len(x.Text) > 40<<10 || written/n > 40<<10 {
 		t.Errorf("the metadata has %d bytes, %d on average", len(x.Text), written/n)
 	}
-	versions, err := filepath.Glob(filepath.Join(w.dir, "iceberg/one/metadata/v*.metadata.json"))
-	if err != nil || len(versions) != keepVersions {
-		t.Errorf("%d versions, %v", len(versions), err)
+	for pattern, most := range map[string]int{"v*.metadata.json": keepVersions, "symlake-list-*": 2*keepStates + len(x.Snapshots), "symlake-manifest-*": 3 * keepStates} {
+		names, err := filepath.Glob(filepath.Join(w.dir, "iceberg/one/metadata", pattern))
+		if err != nil || len(names) > most {
+			t.Errorf("%d files %s, want at most %d; %v", len(names), pattern, most, err)
+		}
+	}
+	for i, s := range x.Snapshots {
+		if i%4 == 0 {
+			x.Files(t, s.ID) // it has all its lists and manifests
+		}
+	}
+}
+
+// counting counts bytes that were opened.
+type counting struct {
+	bucket.Bucket
+	mu   sync.Mutex
+	read int64
+}
+
+func (c *counting) Open(ctx context.Context, e bucket.Entry) (bucket.Reader, error) {
+	c.mu.Lock()
+	c.read += e.Size
+	c.mu.Unlock()
+	return c.Bucket.Open(ctx, e)
+}
+
+// A publisher that is slow finds the lists of its state deleted, and begins again at the newest one. A list that is gone in the
+// newest state is an error.
+func TestSlowPublisher(t *testing.T) {
+	w := newWorld(t)
+	w.add("one", "elf", "a")
+	w.publish(w.open(Catalog{}))
+	late := &stale{Bucket: w.b, key: "iceberg/one/metadata/symlake-list-1-"}
+	late.meanwhile = func() {
+		for i := range 2 * keepStates {
+			w.add("one", "elf", fmt.Sprint(i))
+			w.publish(w.open(Catalog{}))
+		}
+	}
+	w.add("one", "elf", "b")
+	st := w.state()
+	slow := w.open(Catalog{})
+	slow.o.Bucket = late
+	all, err := slow.Publish(t.Context(), st, false)
+	if err != nil || all[0].Err != nil || late.meanwhile != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	w.check()
+	lists, err := filepath.Glob(filepath.Join(w.dir, "iceberg/one/metadata/symlake-list-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lists {
+		if err := os.Remove(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.add("one", "elf", "c")
+	if all := w.try(w.open(Catalog{})); !errors.Is(all[0].Err, errMissing) {
+		t.Errorf("%+v", all[0])
+	}
+}
+
+// stale calls meanwhile before a key is looked for.
+type stale struct {
+	bucket.Bucket
+	key       string
+	meanwhile func()
+}
+
+func (s *stale) Stat(ctx context.Context, key string) (bucket.Entry, map[string]string, error) {
+	if f := s.meanwhile; f != nil && strings.HasPrefix(key, s.key) {
+		s.meanwhile = nil
+		f()
+	}
+	return s.Bucket.Stat(ctx, key)
+}
+
+// A publisher does not need the note of where tables stand, and does not believe one of another lake or another form.
+func TestShown(t *testing.T) {
+	for name, note := range map[string]string{"none": "", "no JSON": "{", "another form": `{"format":9,"lake":"lake","tables":{"one":{"snapshot":0,"log":1,"mark":"lake1"}}}`,
+		"another lake": `{"format":1,"lake":"other","tables":{}}`, "nothing": `{"format":1,"lake":"lake"}`} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.add("one", "elf", "a", "b")
+			w.publish(w.open(Catalog{}))
+			at := filepath.Join(w.dir, filepath.FromSlash(shownKey))
+			err := os.WriteFile(at, []byte(note), 0o666)
+			if note == "" {
+				err = os.Remove(at)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.add("one", "elf", "c")
+			w.publish(w.open(Catalog{}))
+			w.check()
+			text, err := os.ReadFile(at)
+			if err != nil || !bytes.Contains(text, []byte(`"mark":"lake2"`)) {
+				t.Errorf("%s, %v", text, err)
+			}
+		})
 	}
 }
 

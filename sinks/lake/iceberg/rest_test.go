@@ -197,8 +197,8 @@ func TestREST(t *testing.T) {
 	for n := range 40 {
 		w.now = w.now.Add(time.Minute)
 		w.add("two", "elf", fmt.Sprint(n))
-		w.cut(len(w.st.Files)-1, 0)
-		w.st.Files = w.st.Files[:len(w.st.Files)-1]
+		w.cut(len(w.all)-1, 0)
+		w.all = w.all[:len(w.all)-1]
 		w.add("two", "elf", fmt.Sprint(n))
 		w.publish(w.open(c))
 	}
@@ -210,7 +210,7 @@ func TestREST(t *testing.T) {
 	}
 	other := newWorld(t)
 	other.add("one", "elf", "x")
-	for _, r := range other.open(c).Publish(t.Context(), &other.st, false) {
+	for _, r := range other.try(other.open(c)) {
 		if !errors.Is(r.Err, ErrForeign) {
 			t.Errorf("the tables of another lake: %+v", r)
 		}
@@ -323,7 +323,7 @@ func TestRESTFaults(t *testing.T) {
 			s.mu.Lock()
 			s.fault = c.fault(s)
 			s.mu.Unlock()
-			for _, r := range w.open(at).Publish(t.Context(), &w.st, false) {
+			for _, r := range w.try(w.open(at)) {
 				if (r.Err != nil) != c.behind {
 					t.Errorf("%+v", r)
 				}
@@ -372,7 +372,7 @@ func TestRESTIdentity(t *testing.T) {
 				return true
 			}
 			w.add("one", "elf", "b")
-			for _, r := range tables.Publish(t.Context(), &w.st, false) {
+			for _, r := range w.try(tables) {
 				if c.c.Credential != "" && r.Err != nil {
 					t.Errorf("a token that ended: %v", r.Err)
 				}

@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -13,11 +14,16 @@ import (
 type State struct {
 	Lake   string    // id of the lake: a lake that was made anew has another one
 	Log    uint64    // number of the lake's log, for summaries
+	Mark   string    // tells that entry of the log from others with its number
 	Made   time.Time // when the lake came to this state
 	Run    string    // id of the run that publishes; "": none
 	Erase  bool      // older snapshots leave the history at once
 	Sealed bool      // no engine can read the files: tables that are there become empty, and no table is made
-	Files  []File    // of all tables; a path stands once
+	// Files returns the files of all tables. A path stands once.
+	Files func(ctx context.Context) ([]File, error)
+	// Since returns the files that came after an entry of the log. ok is false if more changed than that, or if it is not
+	// known: then Files tells.
+	Since func(ctx context.Context, log uint64, mark string) (files []File, ok bool, err error)
 }
 
 // File is a data file with at least one row that counts.
@@ -60,9 +66,6 @@ func deletesKey(location string, dead []Span) string {
 	}
 	return "deletes/" + ownPrefix + hex.EncodeToString(h.Sum(nil)[:16]) + ".parquet"
 }
-
-// ownPrefix begins the names of this package's files. Files with other names belong to somebody else.
-const ownPrefix = "symlake-"
 
 // Reserved ids of the columns of a position delete file.
 const (

@@ -3,8 +3,10 @@ package iceberg
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +15,9 @@ import (
 
 // tablesFolder is the folder of the tables in the bucket of the lake.
 const tablesFolder = "iceberg/"
+
+// ownPrefix begins the names of this package's files. Files with other names belong to somebody else.
+const ownPrefix = "symlake-"
 
 // Options says which tables there are, and where.
 type Options struct {
@@ -50,6 +55,28 @@ func (t *Tables) location(key string) string { return t.at + key }
 
 // key returns the key of a location below the bucket.
 func (t *Tables) key(location string) (string, bool) { return strings.CutPrefix(location, t.at) }
+
+// Kinds of the files of metadata that commits add.
+const (
+	listKind     = "list"
+	manifestKind = "manifest"
+)
+
+// metadataKey names a new file of a commit by the commit's sequence number: symlake-KIND-SEQUENCE-RANDOM.avro.
+func (t *Tables) metadataKey(table, kind string, sequence int64) string {
+	return t.folder(table) + "metadata/" + ownPrefix + kind + "-" + strconv.FormatInt(sequence, 10) + "-" + strings.ToLower(rand.Text()) + ".avro"
+}
+
+// sequenceOf takes the kind and the sequence number out of the name of such a file.
+func sequenceOf(name string) (kind string, sequence int64, ok bool) {
+	name, ok = strings.CutPrefix(name, ownPrefix)
+	parts := strings.Split(name, "-")
+	if !ok || len(parts) != 3 || parts[0] != listKind && parts[0] != manifestKind || !strings.HasSuffix(name, ".avro") {
+		return "", 0, false
+	}
+	n, err := strconv.ParseInt(parts[1], 10, 64)
+	return parts[0], n, err == nil && n > 0
+}
 
 // create writes an object that must be new: bucket.ErrChanged.
 func (t *Tables) create(ctx context.Context, key string, text []byte) error {

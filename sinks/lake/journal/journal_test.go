@@ -392,6 +392,69 @@ func TestCost(t *testing.T) {
 	t.Logf("requests a hundred commits: %v, bytes a commit: %v, requests a cold read: %v", perCommit, written, perRead)
 }
 
+// The log tells whether it speaks of an artifact up to an entry, and in a plain lake without reading its parts.
+func TestSpeaks(t *testing.T) {
+	const n = 20*Every + 7
+	for _, profile := range []string{sinks.LakePlain, sinks.LakeSealed} {
+		b := buckettest.NewMemory()
+		l := testLog(b)
+		tail := fill(t, l, profile, n)
+		gone := testEntry(profile, n)
+		gone.Gone = []ID{ID(testID(n + 50))}
+		appendTo(t, l, tail, gone)
+		for _, c := range []struct {
+			number uint64
+			ids    []symbol.ID
+			want   bool
+		}{
+			{n + 1, []symbol.ID{testID(0)}, true},
+			{n + 1, []symbol.ID{testID(n + 9), testID(n)}, true},
+			{n + 1, []symbol.ID{testID(n + 50)}, true},
+			{n, []symbol.ID{testID(n), testID(n + 50)}, false},
+			{n - Every, []symbol.ID{testID(n - Every)}, false},
+			{n - Every, []symbol.ID{testID(n - Every - 1)}, true},
+			{3, []symbol.ID{testID(2)}, true},
+			{3, []symbol.ID{testID(3)}, false},
+			{0, []symbol.ID{testID(0)}, false},
+			{n + 1, nil, false},
+		} {
+			if got, err := l.Speaks(t.Context(), c.number, c.ids); got != c.want || err != nil {
+				t.Errorf("%s: up to %d of %v: %v, %v", profile, c.number, c.ids, got, err)
+			}
+		}
+		if profile == sinks.LakeSealed {
+			continue
+		}
+		last, err := l.newestCheckpoint(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := l.ReadCheckpoint(t.Context(), last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hit := 0
+		for i := range 200 {
+			for _, p := range c.Parts {
+				if may, err := l.mayHold(t.Context(), p, []symbol.ID{testID(n + 100 + i)}); err != nil {
+					t.Fatal(err)
+				} else if may {
+					hit++
+				}
+			}
+		}
+		if hit > 20*len(c.Parts) {
+			t.Errorf("filters of %d parts let %d of 200 pass", len(c.Parts), hit)
+		}
+		for _, p := range b.Keys(PartDir) {
+			b.Put(p, []byte("PAR1 damaged PAR1"))
+		}
+		if _, err := l.Speaks(t.Context(), n+1, []symbol.ID{testID(n + 9)}); !errors.Is(err, ErrBroken) {
+			t.Errorf("damaged parts: %v", err)
+		}
+	}
+}
+
 // Twice the entry, or twice the part, takes at most 2.6 times the memory to read.
 func TestLinear(t *testing.T) {
 	allocated := func(f func()) uint64 {

@@ -56,11 +56,15 @@ const (
 	columns
 )
 
+// artifactColumn has a Bloom filter in plain lakes: see Log.Speaks.
+const artifactColumn = "artifact"
+
 // Table describes the table of parts.
 func Table() *pqfile.Table {
 	text := func(name, doc string) pqfile.Column { return pqfile.NewColumn(name, "VARCHAR", doc, pqfile.Text) }
 	long := func(name, doc string) pqfile.Column { return pqfile.NewColumn(name, "BIGINT", doc, pqfile.Long) }
 	return &pqfile.Table{Name: TableName, Doc: "a part of a checkpoint: one row a file or artifact, as the log has it last. Parts and entries with a higher number overrule it",
+		Blooms: []string{artifactColumn},
 		Columns: []pqfile.Column{
 			text("says", "file: it counts. retired: it counts no more. deleted: it may be gone. live: the load of an artifact that counts. gone: the artifact has none"),
 			long("number", "number of the log's entry that says so"),
@@ -72,7 +76,7 @@ func Table() *pqfile.Table {
 			long("master", "of a file: version of the master key that seals it. 0: plain"),
 			long("bound", "of a file: 1 if it is sealed to its key in the lake"),
 			long("retired_at", "of a retired file: microseconds since 1970"),
-			text("artifact", "of live and gone"),
+			text(artifactColumn, "of live and gone"),
 			text("load", "of live: the load that counts"),
 			text("revision", "of live: the revision of its facts"),
 			text("file", "of live: key of the file with its rows of ranges or classes. '': it has none"),

@@ -1,0 +1,44 @@
+// Package pqfilter asks the Bloom filters of a Parquet file about values, and reads none of its pages.
+package pqfilter
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	pq "github.com/parquet-go/parquet-go"
+)
+
+// ErrDamaged says that a file is no whole Parquet file, or lacks the column.
+var ErrDamaged = errors.New("no whole Parquet file with the column")
+
+// MayHold reports whether a column of texts at the top of a plain file of size bytes may hold any of some values. It reads the
+// footer and a block of the column's Bloom filters for each value. A file without filters may hold anything. A filter passes
+// one in a hundred values that the file lacks.
+func MayHold(r io.ReaderAt, size int64, column string, values []string) (may bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, v)
+		}
+	}()
+	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true))
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	leaf, ok := f.Schema().Lookup(column)
+	if !ok {
+		return false, fmt.Errorf("%w: it has no column %s", ErrDamaged, column)
+	}
+	for _, g := range f.RowGroups() {
+		filter := g.ColumnChunks()[leaf.ColumnIndex].BloomFilter()
+		if filter == nil {
+			return true, nil
+		}
+		for _, v := range values {
+			if may, err = filter.Check(pq.ValueOf(v)); may || err != nil {
+				return may, err
+			}
+		}
+	}
+	return false, nil
+}
