@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
@@ -75,8 +76,23 @@ func (f *files) load(ctx context.Context, table string) (*standing, error) {
 	return s, nil
 }
 
+// create implements catalog. It tries whether the bucket refuses to write the first version twice: commits depend on it.
 func (f *files) create(ctx context.Context, s *shape, m *metadata) error {
-	return f.write(ctx, s.table.Name, 1, m)
+	if err := f.write(ctx, s.table.Name, 1, m); err != nil {
+		return err
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	key := f.versionKey(s.table.Name, 1)
+	switch err := f.put(ctx, key, text); {
+	case errors.Is(err, bucket.ErrChanged):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errors.Join(fmt.Errorf("%s: %w", f.name(), sinks.ErrLakeUnsafe), f.b.Delete(ctx, []string{key, f.hintKey(s.table.Name)}))
 }
 
 func (f *files) write(ctx context.Context, table string, version uint64, m *metadata) error {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/bucket/s3"
+	"github.com/symlake/symlake/sinks/bucket/s3/s3test"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
@@ -32,6 +34,7 @@ func testTable(name string) Table {
 type world struct {
 	t    *testing.T
 	dir  string
+	s3   *s3test.Server // nil: the folder is the lake; else the lake is in its bucket
 	b    bucket.Bucket
 	now  time.Time
 	st   State
@@ -42,12 +45,30 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, dir: t.TempDir(), now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), rows: map[string][]string{}, born: map[string]uint64{}}
-	b, err := file.Open(w.dir)
+	t.Helper()
+	dir := t.TempDir()
+	b, err := file.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.b, w.st.Lake = b, "lake"
+	return worldIn(t, dir, b)
+}
+
+// newWorldS3 is a world in a bucket of a server, below a prefix.
+func newWorldS3(t *testing.T, server *s3test.Server, prefix string) *world {
+	t.Helper()
+	b, err := s3.Open(t.Context(), "lake", prefix+"/", s3.Options{Endpoint: server.Endpoint, Region: s3test.Region, PathStyle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := worldIn(t, "lake/"+prefix, b)
+	w.s3 = server
+	return w
+}
+
+func worldIn(t *testing.T, dir string, b bucket.Bucket) *world {
+	w := &world{t: t, dir: dir, b: b, now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), rows: map[string][]string{}, born: map[string]uint64{}}
+	w.st.Lake = "lake"
 	return w
 }
 
@@ -166,11 +187,20 @@ func (w *world) publish(t *Tables) []Result {
 	return all
 }
 
+// table is a table as readers see it.
+func (w *world) table(name string) *icebergtest.Table {
+	w.t.Helper()
+	if w.s3 != nil {
+		return icebergtest.OpenS3(w.t, w.s3.Root, w.dir, name)
+	}
+	return icebergtest.Open(w.t, w.dir, name)
+}
+
 // check compares the tables of the folder with what counts.
 func (w *world) check() {
 	w.t.Helper()
 	for _, name := range []string{"one", "two"} {
-		x := icebergtest.Open(w.t, w.dir, name)
+		x := w.table(name)
 		if diff := cmp.Diff(w.want(name), x.Rows(w.t, x.Current, "artifact")); diff != "" {
 			w.t.Fatalf("%s (-want +got)\n%s", name, diff)
 		}

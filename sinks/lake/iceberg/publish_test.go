@@ -72,10 +72,15 @@ func TestPublish(t *testing.T) {
 }
 
 // Whenever the process dies, readers see the old rows or the new ones, and the next run publishes the new ones.
-func TestMortal(t *testing.T) {
+func TestMortal(t *testing.T) { deaths(t, 1, func(int) *world { return newWorld(t) }) }
+
+// deaths lets a publisher die at each so many writes, each time in a world of its own.
+func deaths(t *testing.T, step int, anew func(n int) *world) {
+	n := 0
 	for _, after := range []bool{false, true} {
-		for left := 0; ; left++ {
-			w := newWorld(t)
+		for left := 0; ; left += step {
+			n++
+			w := anew(n)
 			w.add("one", "elf", "a", "b")
 			w.add("two", "elf", "x")
 			w.publish(w.open(Catalog{}))
@@ -86,13 +91,13 @@ func TestMortal(t *testing.T) {
 			w.b = m
 			results, err := w.open(Catalog{}).Publish(t.Context(), w.state(), false)
 			w.b = m.Bucket
-			x := icebergtest.Open(t, w.dir, "one")
+			x := w.table("one")
 			got := strings.Join(x.Rows(t, x.Current, "artifact"), "")
 			if got != strings.Join(before, "") && got != strings.Join(w.want("one"), "") {
 				t.Fatalf("died at write %d: readers see %s", left, got)
 			}
 			if m.dead != (err != nil || results[0].Err != nil) {
-				t.Errorf("died at write %d: %+v, %v", left, results[0], err)
+				t.Errorf("died at write %d: %+v, %v", left, results, err)
 			}
 			w.publish(w.open(Catalog{}))
 			w.check()
@@ -104,8 +109,9 @@ func TestMortal(t *testing.T) {
 }
 
 // Two processes publish at once: both end well, and the tables show the newest state.
-func TestTwoPublishers(t *testing.T) {
-	w := newWorld(t)
+func TestTwoPublishers(t *testing.T) { race(t, newWorld(t)) }
+
+func race(t *testing.T, w *world) {
 	var group sync.WaitGroup
 	for n := range 6 {
 		w.add("one", "elf", fmt.Sprint("a", n), "b")

@@ -28,12 +28,31 @@ type Table struct {
 		Summary map[string]string `json:"summary"`
 	} `json:"snapshots"`
 	Text []byte `json:"-"`
+
+	path func(location string) string // of the file at a location
 }
 
 // Open finds a table in the lake at a folder as engines do, by its hint.
 func Open(t testing.TB, lake, table string) *Table {
 	t.Helper()
-	x := &Table{Dir: filepath.Join(lake, "iceberg", table)}
+	return open(t, lake, table, func(location string) string { return strings.TrimPrefix(location, "file://") })
+}
+
+// OpenS3 finds a table in the lake at s3://PLACE. The server keeps each object as a file below the folder root.
+func OpenS3(t testing.TB, root, place, table string) *Table {
+	t.Helper()
+	return open(t, filepath.Join(root, filepath.FromSlash(place)), table, func(location string) string {
+		key, ok := strings.CutPrefix(location, "s3://"+place+"/")
+		if !ok {
+			t.Errorf("%s is outside s3://%s", location, place)
+		}
+		return filepath.Join(root, filepath.FromSlash(place), filepath.FromSlash(key))
+	})
+}
+
+func open(t testing.TB, lake, table string, path func(string) string) *Table {
+	t.Helper()
+	x := &Table{Dir: filepath.Join(lake, "iceberg", table), path: path}
 	hint, err := os.ReadFile(filepath.Join(x.Dir, "metadata/version-hint.text"))
 	if err == nil {
 		x.Text, err = os.ReadFile(filepath.Join(x.Dir, "metadata/v"+string(hint)+".metadata.json"))
@@ -48,9 +67,9 @@ func Open(t testing.TB, lake, table string) *Table {
 }
 
 // records decodes an Avro file at a location.
-func records(t testing.TB, location string) (all []map[string]any) {
+func (x *Table) records(t testing.TB, location string) (all []map[string]any) {
 	t.Helper()
-	text, err := os.ReadFile(strings.TrimPrefix(location, "file://"))
+	text, err := os.ReadFile(x.path(location))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +96,10 @@ func (x *Table) Files(t testing.TB, snapshot int64) (data, deletes []string) {
 		if s.ID != snapshot {
 			continue
 		}
-		for _, m := range records(t, s.List) {
-			for _, e := range records(t, m["manifest_path"].(string)) {
+		for _, m := range x.records(t, s.List) {
+			for _, e := range x.records(t, m["manifest_path"].(string)) {
 				file := e["data_file"].(map[string]any)
-				path := strings.TrimPrefix(file["file_path"].(string), "file://")
+				path := x.path(file["file_path"].(string))
 				switch {
 				case e["status"].(int32) == 2:
 				case file["content"].(int32) == 0:
@@ -101,7 +120,7 @@ func (x *Table) Rows(t testing.TB, snapshot int64, columns ...string) (all []str
 	gone := map[string]map[int64]bool{}
 	for _, d := range deletes {
 		each(t, d, []string{"file_path", "pos"}, func(_ int64, row []pq.Value) {
-			path := strings.TrimPrefix(row[0].String(), "file://")
+			path := x.path(row[0].String())
 			if gone[path] == nil {
 				gone[path] = map[int64]bool{}
 			}
