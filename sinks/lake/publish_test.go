@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket/buckettest"
 	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
 
@@ -211,6 +213,63 @@ func TestPublishOracle(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Errorf("rows (-want +got)\n%s", diff)
+	}
+}
+
+// DuckDB reads the same rows of a lake of an earlier version, joined with its table of live loads, and of the Iceberg tables
+// that a compaction makes of it.
+func TestTakeOverEngine(t *testing.T) {
+	t.Parallel()
+	icebergtest.Folder(t)
+	b := buckettest.NewMemory()
+	for n, functions := range [][]string{{"f"}, {"g", "h"}, {"i"}, {"j", "k"}} {
+		x := loadNumber(n % 3) // the last one replaces the first
+		x.Load[7] = byte(n)
+		if _, err := write(t, memoryLake(t, b, sinks.LakePlain, nil), x, testRun(0, functions...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old(t, b, sinks.LakePlain)
+	dir := t.TempDir()
+	for _, key := range b.Keys("") {
+		if strings.HasPrefix(key, "iceberg/") {
+			continue
+		}
+		at := filepath.Join(dir, filepath.FromSlash(key))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o777), os.WriteFile(at, b.Get(key), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	query := `import duckdb, sys
+for row in duckdb.sql(f"SELECT function FROM '{sys.argv[1]}/ranges/**/*.parquet' JOIN '{sys.argv[1]}/live/*.parquet' USING (artifact, load) ORDER BY ALL").fetchall():
+    print(row[0])`
+	out, err := icebergtest.Python(t, "duckdb", "-c", query, dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := strings.Fields(string(out))
+	done, err := testLake(t, dir, sinks.LakePlain).Compact(t.Context(), sinks.LakeCompact{TargetBytes: 1, Export: func(_ context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
+		return nil, errors.New("no row is to be rewritten")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range done.Tables {
+		if r.Err != nil {
+			t.Error(r.Err)
+		}
+	}
+	var after []string
+	for _, text := range icebergtest.Dump(t, "duckdb", dir, "ICEBERG_TABLES=ranges") {
+		var r struct{ Function string }
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		after = append(after, r.Function)
+	}
+	slices.Sort(after)
+	if want := []string{"g", "h", "i", "j", "k"}; !slices.Equal(before, want) || !slices.Equal(after, want) {
+		t.Errorf("%q before, %q after, want %q", before, after, want)
 	}
 }
 
