@@ -28,7 +28,7 @@ type MeasuredColumn struct {
 // Measure reads the footer of a plain file of size bytes.
 func Measure(r io.ReaderAt, size int64) (m *Measured, err error) {
 	defer broken(&err, ErrDamaged)
-	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
+	f, err := openFile(r, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

@@ -8,7 +8,10 @@ import (
 
 	pa "github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
+	pq "github.com/parquet-go/parquet-go"
+
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/pqfilter"
 )
 
 // ends reads the first and the last four bytes of a file; "" if it is too short.
@@ -35,6 +38,14 @@ func profileOf(head, tail string) string {
 		return sinks.LakeSealed
 	}
 	return ""
+}
+
+// openFile opens a plain file, if its footer fits into it.
+func openFile(r io.ReaderAt, size int64, options ...pq.FileOption) (*pq.File, error) {
+	if err := pqfilter.CheckFooter(r, size); err != nil {
+		return nil, err
+	}
+	return pq.OpenFile(r, size, options...)
 }
 
 // broken, deferred, turns a panic of the libraries into an error of a kind.

@@ -30,7 +30,7 @@ func ReadTexts(ctx context.Context, keys sinks.LakeKeys, r io.ReaderAt, size int
 	if string(magic) == magicSealed {
 		return readSealed(ctx, keys, r, size, prefix, columns, emit)
 	}
-	f, err := pq.OpenFile(r, size)
+	f, err := openFile(r, size)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -159,7 +159,7 @@ func Describe(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks
 	defer broken(&err, ErrDamaged)
 	d = &Description{Profile: profile}
 	if profile == sinks.LakePlain {
-		f, err := pq.OpenFile(r, size)
+		f, err := openFile(r, size)
 		if err != nil {
 			return d, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}

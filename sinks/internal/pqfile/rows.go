@@ -98,7 +98,7 @@ func OpenRows(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks
 }
 
 func (f *Rows) openPlain() error {
-	p, err := pq.OpenFile(f.r, f.size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
+	p, err := openFile(f.r, f.size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRows, err)
 	}

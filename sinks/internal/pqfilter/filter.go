@@ -2,6 +2,7 @@
 package pqfilter
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,9 @@ func MayHold(r io.ReaderAt, size int64, column string, values []string) (may boo
 			err = fmt.Errorf("%w: %v", ErrDamaged, v)
 		}
 	}()
+	if err := CheckFooter(r, size); err != nil {
+		return false, err
+	}
 	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true))
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -41,4 +45,21 @@ func MayHold(r io.ReaderAt, size int64, column string, values []string) (may boo
 		}
 	}
 	return false, nil
+}
+
+// CheckFooter returns ErrDamaged if the footer of a file of size bytes does not fit into it. parquet-go takes as much memory as the
+// footer's length says, so ask before you open a file.
+func CheckFooter(r io.ReaderAt, size int64) error {
+	const ends = 4 + 8 // the magic, and behind the footer its length and the magic again
+	if size < ends {
+		return fmt.Errorf("%w: %d bytes", ErrDamaged, size)
+	}
+	var b [4]byte
+	if _, err := r.ReadAt(b[:], size-8); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if n := int64(binary.LittleEndian.Uint32(b[:])); n > size-ends {
+		return fmt.Errorf("%w: a footer of %d bytes in a file of %d", ErrDamaged, n, size)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -67,6 +68,15 @@ func TestMayHold(t *testing.T) {
 	}
 	if _, err := mayHold(filtered[:len(filtered)-9], "id", "none"); !errors.Is(err, ErrDamaged) {
 		t.Errorf("cut off: %v", err)
+	}
+	// A footer that is longer than its file takes no memory.
+	long := append(bytes.Clone(filtered[:len(filtered)-8]), 0xff, 0xff, 0xff, 0x7f, 'P', 'A', 'R', '1')
+	var was, is runtime.MemStats
+	runtime.ReadMemStats(&was)
+	_, err := mayHold(long, "id", "none")
+	runtime.ReadMemStats(&is)
+	if took := is.TotalAlloc - was.TotalAlloc; !errors.Is(err, ErrDamaged) || took > 1<<20 {
+		t.Errorf("a long footer took %d bytes: %v", took, err)
 	}
 }
 
