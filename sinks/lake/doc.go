@@ -21,7 +21,9 @@
 // # Cost
 //
 // A commit costs what it changes: see package journal. A batch of loads that its process has just published needs no
-// more of the log than its end. Facts without rows, and rows of older loads, need the state.
+// more of the log than its end. Facts without rows, and rows of older loads, need the state. A publish of the Iceberg tables
+// costs what came since the last one, if that is new artifacts alone. Loads that replace others, drops and compactions need the
+// state.
 //
 // # Profiles
 //

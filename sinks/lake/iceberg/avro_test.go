@@ -1,11 +1,14 @@
 package iceberg
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/avro"
+	"github.com/twmb/avro/ocf"
 )
 
 // testEntries are entries of data files with metrics and bounds, and one of deletes.
@@ -85,10 +88,31 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// bare returns records as an Avro file without compression, where changes reach the records.
+func bare[T any](tb testing.TB, s *avro.Schema, records []T) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	w, err := ocf.NewWriter(&b, s)
+	for i := range records {
+		if err == nil {
+			err = w.Encode(&records[i])
+		}
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // FuzzManifest reads any bytes as a manifest and as a list of manifests.
 func FuzzManifest(f *testing.F) {
 	f.Add(testManifest(f, 3))
 	f.Add(testList(f, 2))
+	f.Add(bare(f, entries(), testEntries(2)))
+	f.Add(bare(f, lists(), []listed{{Path: "file:///lake/m", Partitions: []summary{{Low: []byte("elf")}}}}))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if all, err := readAvro[entry](entries(), text); err == nil {
 			if _, err := writeAvro(entries(), nil, all); err != nil {

@@ -8,8 +8,9 @@
 //
 //	iceberg/TABLE/metadata/vN.metadata.json           of the file system catalog
 //	iceberg/TABLE/metadata/version-hint.text          N
-//	iceberg/TABLE/metadata/symlake-KIND-RANDOM.avro   manifests and lists of manifests
+//	iceberg/TABLE/metadata/symlake-KIND-SEQUENCE-RANDOM.avro   manifests and lists of manifests, by their commit
 //	iceberg/TABLE/deletes/symlake-HASH.parquet        positions of rows that do not count, one file a data file
+//	iceberg/symlake-shown.json                        where each table stands, for the next publisher
 //
 // # Partitions
 //
@@ -24,9 +25,21 @@
 // be new, or a REST commit with requirements. Killed anywhere, the table is as it was or as it is meant to be, and the next
 // Publish completes it. If another writer made the newest snapshot of a table, the table stays (ErrForeign).
 //
+// # Cost
+//
+// Where only files came since the state that a table shows, Publish adds them, and reads the list of manifests alone. Else it
+// compares all files with all manifests. The note symlake-shown.json says which entry of the log a snapshot shows. It is a hint:
+// without it, or after a death before it, Publish compares. Manifests are merged like the levels of a log-structured tree, so
+// n commits write O(n log n) entries.
+//
 // # History
 //
 // Snapshots expire after a grace. While they are many, one of each sixteenth of the grace is kept, and the newest ten.
-// Manifests are merged like the levels of a log-structured tree, so that n commits write O(n log n) entries. Clean deletes
-// what no snapshot names.
+//
+//	a reader needs                    and finds it
+//	data files and deletes            for the grace after its snapshot was the newest
+//	lists and manifests, to plan      while its snapshot is among the newest 32, or in the history
+//
+// A commit in 32 deletes lists and manifests that nobody needs, so ingests within the grace leave few of them. Clean deletes
+// the other files that no snapshot names.
 package iceberg

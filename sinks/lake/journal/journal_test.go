@@ -394,7 +394,7 @@ func TestCost(t *testing.T) {
 
 // The log tells whether it speaks of an artifact up to an entry, and in a plain lake without reading its parts.
 func TestSpeaks(t *testing.T) {
-	const n = 20*Every + 7
+	const n = 6*Every + 7
 	for _, profile := range []string{sinks.LakePlain, sinks.LakeSealed} {
 		b := buckettest.NewMemory()
 		l := testLog(b)
