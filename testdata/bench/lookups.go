@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -96,15 +95,6 @@ func (r *result) crate(b *bench, file, addresses string) error {
 	return err
 }
 
-// spent is the processor time of this process so far.
-func spent() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // warm measures the client as a service embeds it that writes answers out as they come: one goroutine, one
 // batch, every block in its cache, the whole inline chain with linkage names: the median pass.
 func (b *bench) warm(r *result) error {
@@ -138,11 +128,11 @@ func (b *bench) warm(r *result) error {
 	}
 	var passes []time.Duration // a pass takes milliseconds
 	for range 101 {
-		start := spent()
+		start := measure.Spent()
 		if _, err := pass(); err != nil {
 			return err
 		}
-		passes = append(passes, spent()-start)
+		passes = append(passes, measure.Spent()-start)
 	}
 	slices.Sort(passes)
 	r.warm = float64(len(queries)) / passes[len(passes)/2].Seconds()

@@ -197,7 +197,7 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 	}
 	answered := 0
 	for pass := range 6 {
-		start := spent()
+		start := measure.Spent()
 		for _, s := range parsed {
 			answers, err := client.Stack(b.ctx, s, answer.Options{})
 			if err != nil {
@@ -212,14 +212,14 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 			}
 		}
 		if pass > 0 {
-			r.warm = max(r.warm, float64(r.frames)/(spent()-start).Seconds())
+			r.warm = max(r.warm, float64(r.frames)/(measure.Spent()-start).Seconds())
 		}
 	}
 	if answered < r.frames {
 		return fmt.Errorf("%d of %d frames were retraced", answered, r.frames)
 	}
 	for range 3 {
-		start := spent()
+		start := measure.Spent()
 		var out bytes.Buffer
 		err := report.Split(b.ctx, strings.NewReader(text), reportall.Dialects, splitOptions(), func(s *report.Report) error {
 			answers, err := client.Stack(b.ctx, s, answer.Options{})
@@ -231,7 +231,7 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 		if err != nil {
 			return err
 		}
-		r.text = max(r.text, float64(r.frames)/(spent()-start).Seconds())
+		r.text = max(r.text, float64(r.frames)/(measure.Spent()-start).Seconds())
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ type crashed struct {
 
 // answer answers pieces of stacks on two goroutines with a fresh client; nothing is open when the clock starts.
 func (c *crashes) answer(store string, o lookup.Options, piece func(ctx context.Context, client *answer.Client, from int, found *int64) error) (crashed, error) {
-	began, cpu := time.Now(), spent()
+	began, cpu := time.Now(), measure.Spent()
 	client, err := open.Client(context.Background(), "file:"+store, open.Options{Lookup: o})
 	if err != nil {
 		return crashed{}, err
@@ -154,7 +154,7 @@ func (c *crashes) answer(store string, o lookup.Options, piece func(ctx context.
 			return crashed{}, err
 		}
 	}
-	return crashed{measure.Usage{Wall: time.Since(began), CPU: spent() - cpu}, total[0] + total[1]}, nil
+	return crashed{measure.Usage{Wall: time.Since(began), CPU: measure.Spent() - cpu}, total[0] + total[1]}, nil
 }
 
 // parsed answers stacks that are parsed already.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -55,6 +56,15 @@ func Run(stdin io.Reader, stdout io.Writer, program string, args ...string) (Usa
 		return u, fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, tail(stderr.Bytes()))
 	}
 	return u, nil
+}
+
+// Spent returns the processor time of this process so far.
+func Spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // it takes no other argument
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // Anonymous reads RssAnon of a process and of the processes that it started; 0 when it has ended.
