@@ -149,7 +149,7 @@ func (p *projected) since(ctx context.Context, number uint64, mark string) ([]ic
 	}
 	switch {
 	case errors.Is(err, bucket.ErrNotFound), errors.Is(err, journal.ErrBroken):
-		g.ok, err = false, nil // the whole state tells
+		g.ok = false // the whole state tells
 	case err != nil:
 		return nil, false, err
 	}

@@ -70,7 +70,7 @@ func (f *files) load(ctx context.Context, table string) (*standing, error) {
 	s := &standing{metadata: m, version: n}
 	if hint, err := read(ctx, f.b, f.hintKey(table), 64); err == nil {
 		s.hint = strings.TrimSpace(string(hint))
-	} else if !errors.Is(err, bucket.ErrNotFound) {
+	} else if !errors.Is(err, bucket.ErrNotFound) && !errors.Is(err, bucket.ErrChanged) { // else another publisher just wrote it
 		return nil, err
 	}
 	return s, nil

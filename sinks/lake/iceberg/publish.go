@@ -89,17 +89,13 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, from fact, dr
 			return fail(err)
 		}
 		if base == nil {
-			if st.Sealed {
-				return r
-			}
-			if dry {
-				r.Changed = true
+			r.Changed = !st.Sealed
+			if st.Sealed || dry {
 				return r
 			}
 			if err := t.begin(ctx, s); err != nil && !errors.Is(err, errChanged) {
 				return fail(err)
 			}
-			r.Changed = true
 			continue
 		}
 		r.stand(base.metadata)
@@ -125,12 +121,8 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, from fact, dr
 				}
 				mine, lost, err = next.id(), err, errChanged
 			} else if err == nil {
-				r.Log, r.Changed = st.Log, true
-				if r.shows = true; next.snapshot != nil {
-					r.Snapshot = next.snapshot.ID
-					// The table is published: what stays is deleted by the next one.
-					t.sweep(ctx, s, append(slices.Clone(base.Snapshots), *next.snapshot), next.snapshot.Sequence)
-				}
+				r.Log, r.Changed, r.shows = st.Log, true, true
+				r.Snapshot = t.committed(ctx, s, base, next, r.Snapshot)
 				return r
 			}
 		}
@@ -150,6 +142,16 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, from fact, dr
 		return r
 	}
 	return fail(fmt.Errorf("%w: others were faster %d times", errChanged, maxTries))
+}
+
+// committed returns the newest snapshot after a commit, was before it, and deletes metadata that nobody needs. What stays after
+// a fault is deleted later: the table is published.
+func (t *Tables) committed(ctx context.Context, s *shape, base *standing, c *change, was int64) int64 {
+	if c.snapshot == nil {
+		return was
+	}
+	t.sweep(ctx, s, append(slices.Clone(base.Snapshots), *c.snapshot), c.snapshot.Sequence)
+	return c.snapshot.ID
 }
 
 func (c *change) id() int64 {
