@@ -110,7 +110,7 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, from fact, dr
 			return r
 		}
 		next, keys, err := t.prepare(ctx, s, base, st, from, dry)
-		if errors.Is(err, errMissing) && missing != r.Snapshot && !dry {
+		if errors.Is(err, errMissing) && missing != r.Snapshot {
 			missing = r.Snapshot // another publisher may have gone on, and deleted it
 			continue
 		}
