@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 go=$1
 packages=(
   sinks/hbase sinks/hbase/hbasetest # a real HBase
-  sinks/internal/hfile sinks/internal/entropy sinks/internal/opentable sinks/lake/journal
+  sinks/internal/hfile sinks/internal/entropy sinks/internal/avro sinks/internal/opentable sinks/lake/journal
   sinks/row/classes sinks/row/texts sinks/answer ingest/build/sweep
 )
 tests=(

@@ -3,11 +3,13 @@ package opentable
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/avro"
 )
 
 const icebergFolder = "metadata/"
@@ -102,7 +104,7 @@ func (t *Table) manifests(ctx context.Context, b bucket.Bucket, location, list s
 	if err != nil {
 		return err
 	}
-	return readAvro(text, func(r map[string]any) error {
+	return eachRecord(text, func(r map[string]any) error {
 		path, _ := r["manifest_path"].(string)
 		key, err := keyOf(b, location, path)
 		if err != nil {
@@ -112,7 +114,7 @@ func (t *Table) manifests(ctx context.Context, b bucket.Bucket, location, list s
 		if err != nil {
 			return err
 		}
-		return readAvro(text, func(entry map[string]any) error { return t.entry(b, location, entry) })
+		return eachRecord(text, func(entry map[string]any) error { return t.entry(b, location, entry) })
 	})
 }
 
@@ -142,6 +144,18 @@ func (t *Table) entry(b bucket.Bucket, location string, entry map[string]any) er
 	key, err := keyOf(b, location, path)
 	if err == nil {
 		t.Files = append(t.Files, File{Key: key})
+	}
+	return err
+}
+
+// eachRecord emits the records of a file of Avro.
+func eachRecord(text []byte, emit func(r map[string]any) error) error {
+	f, err := avro.Open(text)
+	if err == nil {
+		err = f.Each(emit)
+	}
+	if errors.Is(err, avro.ErrFile) {
+		return fmt.Errorf("%w: %w", ErrTable, err)
 	}
 	return err
 }

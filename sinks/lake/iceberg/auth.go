@@ -17,6 +17,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/symlake/symlake/sinks/internal/icemeta"
 )
 
 // Catalog is a REST catalog and symlake's proof of identity. The zero value is the file system.
@@ -40,7 +42,7 @@ type Catalog struct {
 const (
 	defaultTimeout = time.Minute
 	// maxAnswer bounds the bytes of an answer, and maxRefusal the bytes of a refusal.
-	maxAnswer  = maxMetadata + 1<<20
+	maxAnswer  = icemeta.MaxBytes + 1<<20
 	maxRefusal = 64 << 10
 )
 

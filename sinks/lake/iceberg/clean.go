@@ -79,7 +79,7 @@ func (t *Tables) unnamed(ctx context.Context, s *shape, before time.Time) (drop 
 	for i := range base.Snapshots {
 		x := &base.Snapshots[i]
 		named[x.List] = true
-		if !x.own() {
+		if !own(x) {
 			return nil, fmt.Errorf("%w: snapshot %d is none of symlake's", ErrForeign, x.ID)
 		}
 		manifests, err := t.manifests(ctx, x)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/icemeta"
 )
 
 // files is the catalog of the file system: the newest vN.metadata.json counts. Readers find it by version-hint.text.
@@ -59,11 +60,11 @@ func (f *files) load(ctx context.Context, table string) (*standing, error) {
 		return nil, fmt.Errorf("%w: version %d of its metadata is compressed", ErrForeign, n)
 	}
 	key := f.versionKey(table, n)
-	text, err := read(ctx, f.b, key, maxMetadata)
+	text, err := read(ctx, f.b, key, icemeta.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	m, err := readMetadata(text)
+	m, err := icemeta.Read(text)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.b.URL(key), err)
 	}
@@ -110,11 +111,11 @@ func (f *files) write(ctx context.Context, table string, version uint64, m *meta
 }
 
 func (f *files) commit(ctx context.Context, table string, base *standing, c *change) error {
-	n, err := base.with(c, f.now())
+	n, err := with(base.metadata, c, f.now())
 	if err != nil {
 		return err
 	}
-	log := append(append([]written(nil), base.MetadataLog...), written{base.LastUpdated, f.location(table, base.version)})
+	log := append(append([]icemeta.Written(nil), base.MetadataLog...), icemeta.Written{At: base.LastUpdated, File: f.location(table, base.version)})
 	n.MetadataLog = log[max(0, len(log)-keepVersions+1):]
 	if err := f.write(ctx, table, base.version+1, n); err != nil {
 		return err

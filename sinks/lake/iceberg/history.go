@@ -3,6 +3,8 @@ package iceberg
 import (
 	"slices"
 	"time"
+
+	"github.com/symlake/symlake/sinks/internal/icemeta"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 func (t *Tables) expired(m *metadata, next *snapshot, all bool) (ids []int64) {
 	named := map[int64]bool{}
 	for name, r := range m.Refs {
-		if name != mainBranch {
+		if name != icemeta.MainBranch {
 			named[r.Snapshot] = true
 		}
 	}
@@ -30,7 +32,7 @@ func (t *Tables) expired(m *metadata, next *snapshot, all bool) (ids []int64) {
 			until = m.Snapshots[i+1].Made
 		}
 		switch {
-		case named[s.ID] || !s.own():
+		case named[s.ID] || !own(s):
 		case all, s != anchor && until <= before:
 			ids = append(ids, s.ID)
 		case s == anchor || i+keepNewest > len(m.Snapshots):

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/symlake/symlake/sinks/internal/icemeta"
 )
 
 // prepare writes what a commit to base needs. nil: base shows st. keys are the new files of metadata. from tells
@@ -14,7 +16,7 @@ func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *Stat
 	moved := strings.TrimSuffix(base.Location, "/") != place
 	c = &change{}
 	schemaID := base.CurrentSchema
-	if now, err := base.schemaNow(); err != nil {
+	if now, err := schemaNow(base.metadata); err != nil {
 		return nil, nil, err
 	} else if evolved := s.evolved(now, base.metadata); evolved != nil {
 		c.schema, c.last, c.mapping = evolved, s.last, s.mapping
@@ -23,7 +25,7 @@ func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *Stat
 	if moved {
 		c.location = place
 	}
-	id, sequence := newID(), base.LastSequence+1
+	id, sequence := icemeta.NewID(), base.LastSequence+1
 	p, err := t.plan(ctx, s, base, st, from, moved, id)
 	if err != nil {
 		return nil, nil, err
@@ -39,11 +41,11 @@ func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *Stat
 		return nil, nil, err
 	}
 	made := t.o.Now().UnixMilli()
-	if last := base.current(); last != nil {
+	if last := base.Head(); last != nil {
 		made = max(made, last.Made, base.LastUpdated)
 	}
 	snap := &snapshot{ID: id, Sequence: sequence, Made: made, Schema: &schemaID, Summary: p.summary(st)}
-	if last := base.current(); last != nil && !moved {
+	if last := base.Head(); last != nil && !moved {
 		snap.Parent = &last.ID
 	}
 	if snap.List, keys, err = t.write(ctx, s, schemaID, id, sequence, all); err != nil {
@@ -57,13 +59,13 @@ func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *Stat
 // plan finds what differs between base and st. Where base is known to stand at an entry of the log, and only files came since,
 // it reads no manifest.
 func (t *Tables) plan(ctx context.Context, s *shape, base *standing, st *State, from fact, moved bool, id int64) (*plan, error) {
-	if st.Since != nil && !moved && from.of(base.current(), st) {
+	if st.Since != nil && !moved && from.of(base.Head(), st) {
 		came, ok, err := st.Since(ctx, from.Log, from.Mark)
 		if err != nil {
 			return nil, err
 		}
-		if kept, known := totalsOf(base.current()); ok && known {
-			manifests, err := t.listed(ctx, base.current())
+		if kept, known := totalsOf(base.Head()); ok && known {
+			manifests, err := t.listed(ctx, base.Head())
 			return t.grown(s, manifests, kept, came), err
 		}
 	}
@@ -71,7 +73,7 @@ func (t *Tables) plan(ctx context.Context, s *shape, base *standing, st *State, 
 	var all []File
 	var err error
 	if !moved {
-		manifests, err = t.manifests(ctx, base.current())
+		manifests, err = t.manifests(ctx, base.Head())
 	}
 	if err == nil && !st.Sealed {
 		all, err = st.Files(ctx)

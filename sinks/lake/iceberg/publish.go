@@ -106,7 +106,7 @@ func (t *Tables) publish(ctx context.Context, s *shape, st *State, from fact, dr
 			r.shows = true
 			return r
 		}
-		if newer(base.current(), st) {
+		if newer(base.Head(), st) {
 			return r
 		}
 		next, keys, err := t.prepare(ctx, s, base, st, from, dry)
@@ -163,7 +163,7 @@ func (c *change) id() int64 {
 
 // stand notes where a table stands.
 func (r *Result) stand(m *metadata) {
-	if s := m.current(); s != nil {
+	if s := m.Head(); s != nil {
 		r.Snapshot = s.ID
 		r.Log, _ = strconv.ParseUint(s.Summary[logSummary], 10, 64)
 	}
@@ -192,7 +192,7 @@ func (t *Tables) check(s *shape, base *standing) error {
 	if base.Properties[versionProperty] != version {
 		return fmt.Errorf("%w: symlake did not make it: it has no property %s=%s. Drop it, or name another place for symlake's tables", ErrForeign, versionProperty, version)
 	}
-	if c := base.current(); c != nil && !c.own() {
+	if c := base.Head(); c != nil && !own(c) {
 		return fmt.Errorf("%w: its newest snapshot %d (%s of %s) is none of symlake's. Roll the table back to a snapshot with %s, or drop it, and run symlake lake publish",
 			ErrForeign, c.ID, c.Summary["operation"], time.UnixMilli(c.Made).UTC().Format(time.RFC3339), logSummary)
 	}
@@ -202,7 +202,7 @@ func (t *Tables) check(s *shape, base *standing) error {
 	if place := strings.TrimSuffix(base.Location, "/"); place+"/" != t.location(t.folder(s.table.Name)) && !t.catalog.moves() {
 		return fmt.Errorf("%w: it is at %s, so it belongs to another lake. Give each lake a namespace of its own (lake.catalog_namespace)", ErrForeign, place)
 	}
-	now, err := base.schemaNow()
+	now, err := schemaNow(base.metadata)
 	if err != nil {
 		return err
 	}

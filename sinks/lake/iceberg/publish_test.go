@@ -14,6 +14,7 @@ import (
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/internal/icemeta"
 	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
 )
 
@@ -277,11 +278,11 @@ func TestKeepsOthers(t *testing.T) {
 	w.publish(tables)
 	w.check()
 	x = icebergtest.Open(t, w.dir, "one")
-	m, err := readMetadata(x.Text)
+	m, err := icemeta.Read(x.Text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := m.schemaNow()
+	now, err := schemaNow(m)
 	if err != nil || now.ids()["more"] != 5 || now.ids()["artifact"] != 1 || m.LastColumn != 5 {
 		t.Errorf("%+v, %d, %v", now, m.LastColumn, err)
 	}
@@ -436,7 +437,7 @@ func FuzzMetadata(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	first, err := m.with(&change{snapshot: &snapshot{ID: 7, Sequence: 1, List: "file:///lake/list", Summary: map[string]string{logSummary: "1"}}}, (&world{}).now)
+	first, err := with(m, &change{snapshot: &snapshot{ID: 7, Sequence: 1, List: "file:///lake/list", Summary: map[string]string{logSummary: "1"}}}, (&world{}).now)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -448,13 +449,13 @@ func FuzzMetadata(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := readMetadata(text)
+		m, err := icemeta.Read(text)
 		if err != nil {
 			return
 		}
-		m.current()
-		m.schemaNow()
-		n, err := m.with(&change{snapshot: &snapshot{ID: 1 << 40, Sequence: m.LastSequence + 1}}, (&world{}).now)
+		m.Head()
+		schemaNow(m)
+		n, err := with(m, &change{snapshot: &snapshot{ID: 1 << 40, Sequence: m.LastSequence + 1}}, (&world{}).now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -462,7 +463,7 @@ func FuzzMetadata(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readMetadata(again); err != nil {
+		if _, err := icemeta.Read(again); err != nil {
 			t.Fatalf("%v\n%s", err, again)
 		}
 	})

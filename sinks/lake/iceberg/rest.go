@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/symlake/symlake/sinks/internal/icemeta"
 )
 
 // rest is a REST catalog. It writes the metadata itself, and takes what changes.
@@ -110,7 +112,7 @@ func (r *rest) load(ctx context.Context, name string) (*standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := readMetadata(answer.Metadata)
+	m, err := icemeta.Read(answer.Metadata)
 	if err != nil {
 		return nil, fmt.Errorf("%w: it sent a table that cannot be read: %w", ErrCatalog, err)
 	}
@@ -170,10 +172,10 @@ func (r *rest) createNamespace(ctx context.Context) error {
 // commit implements catalog.
 func (r *rest) commit(ctx context.Context, name string, base *standing, c *change) error {
 	var head any
-	if s := base.current(); s != nil {
+	if s := base.Head(); s != nil {
 		head = s.ID
 	}
-	body := message{Requirements: []map[string]any{{"type": "assert-table-uuid", "uuid": base.UUID}, {"type": "assert-ref-snapshot-id", "ref": mainBranch, "snapshot-id": head}}}
+	body := message{Requirements: []map[string]any{{"type": "assert-table-uuid", "uuid": base.UUID}, {"type": "assert-ref-snapshot-id", "ref": icemeta.MainBranch, "snapshot-id": head}}}
 	if c.location != "" {
 		body.Updates = append(body.Updates, map[string]any{"action": "set-location", "location": c.location})
 	}
@@ -185,7 +187,7 @@ func (r *rest) commit(ctx context.Context, name string, base *standing, c *chang
 	}
 	if c.snapshot != nil {
 		body.Updates = append(body.Updates, map[string]any{"action": "add-snapshot", "snapshot": c.snapshot},
-			map[string]any{"action": "set-snapshot-ref", "ref-name": mainBranch, "type": "branch", "snapshot-id": c.snapshot.ID})
+			map[string]any{"action": "set-snapshot-ref", "ref-name": icemeta.MainBranch, "type": "branch", "snapshot-id": c.snapshot.ID})
 	}
 	if len(c.expired) > 0 {
 		body.Updates = append(body.Updates, map[string]any{"action": "remove-snapshots", "snapshot-ids": c.expired})

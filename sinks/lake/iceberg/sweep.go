@@ -45,7 +45,7 @@ func (t *Tables) sweep(ctx context.Context, s *shape, all []snapshot, sequence i
 	}
 	named := map[string]bool{}
 	for i := range all {
-		if !all[i].own() {
+		if !own(&all[i]) {
 			return nil // nothing is known of its files
 		}
 		if all[i].Sequence <= floor {
