@@ -208,6 +208,17 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Opti
 		return *loaded, nil
 	}
 	_, pattern := splitGlob(j.Input)
+	if o.OutputTable = j.OutputTable; o.OutputTable != "" {
+		switch {
+		case pattern != "":
+			return o, exit.Usage("--output-table wants the folder of a table, and --input has a pattern")
+		case shards > 1:
+			return o, exit.Usage("--output-table adds all rows in one snapshot: give no --shard")
+		case o.Profile == sinks.LakeSealed:
+			return o, exit.Usage("--output-table is for every engine: give no --output-profile sealed")
+		}
+		o.Profile = sinks.LakePlain
+	}
 	o.Tables, o.Snapshot = pattern == "", j.Snapshot
 	if pattern != "" && j.Snapshot != tables.Newest {
 		return o, exit.Usage("--snapshot wants the folder of a table, and --input has a pattern")

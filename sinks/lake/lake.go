@@ -1,9 +1,7 @@
 package lake
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -69,19 +67,11 @@ func (l *Lake) probe(ctx context.Context) error {
 	if l.probed || l.o.SingleWriter {
 		return nil
 	}
-	key := "_probe/" + rand.Text()
-	defer l.b.Delete(context.WithoutCancel(ctx), []string{key})
-	if err := l.b.Create(ctx, key, "", bytes.NewReader([]byte("1"))); err != nil {
-		return fmt.Errorf("try the bucket of the lake: %w", err)
-	}
-	for range 2 {
-		err := l.b.Create(ctx, key, "", bytes.NewReader([]byte("2")))
-		if err == nil {
-			return fmt.Errorf("%s: %w", l.b.URL(""), sinks.ErrLakeUnsafe)
-		}
-		if !errors.Is(err, bucket.ErrChanged) {
-			return fmt.Errorf("try the bucket of the lake: %w", err)
-		}
+	switch safe, err := bucket.Conditional(ctx, l.b); {
+	case err != nil:
+		return err
+	case !safe:
+		return fmt.Errorf("%s: %w", l.b.URL(""), sinks.ErrLakeUnsafe)
 	}
 	l.probed = true
 	return nil

@@ -8,18 +8,19 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/internal/answers"
+	"github.com/symlake/symlake/sinks/internal/pile"
 )
 
 // built is the answers of one segment: its distinct ones, and which one each row has. Its memory is used again.
 type built struct {
 	texts   []string
-	local   ids      // number → rank of the answer
-	numbers []uint32 // by row
+	local   pile.Ranks // number → rank of the answer
+	numbers []uint32   // by row
 
 	bodies   []byte // of the answers, one behind the other
 	ends     []int
-	statuses []uint32 // by answer: numbers of texts in the unit
-	ids      ids      // numbers of texts in the unit → indices into texts
+	statuses []uint32   // by answer: numbers of texts in the unit
+	ids      pile.Ranks // numbers of texts in the unit → indices into texts
 	arena    []byte
 	answer   answers.Answer
 }
@@ -27,36 +28,36 @@ type built struct {
 // build reads the answers with these numbers, one a row.
 func (b *built) build(u *unit, numbers []uint32) error {
 	b.numbers = numbers
-	b.local.reset()
+	b.local.Reset()
 	for _, n := range numbers {
-		b.local.add(n)
+		b.local.Add(n)
 	}
-	uniq := b.local.rank()
+	uniq := b.local.Rank()
 	if len(uniq) > 0 && uniq[0] == 0 {
 		return errShort
 	}
 	b.bodies, b.ends, b.statuses = b.bodies[:0], b.ends[:0], b.statuses[:0]
-	b.ids.reset()
-	b.ids.add(0)
+	b.ids.Reset()
+	b.ids.Add(0)
 	err := u.answer.Read(uniq, func(_ int, body []byte) {
 		b.bodies = append(b.bodies, body...)
 		b.ends = append(b.ends, len(b.bodies))
 		a := &b.answer
 		decodeAnswer(body, a)
 		b.statuses = append(b.statuses, a.Status)
-		b.ids.add(a.Status)
-		b.ids.add(a.Reason)
-		b.ids.add(a.Group)
+		b.ids.Add(a.Status)
+		b.ids.Add(a.Reason)
+		b.ids.Add(a.Group)
 		for i := range a.Lines {
-			b.ids.add(a.Lines[i].Function)
-			b.ids.add(a.Lines[i].File)
+			b.ids.Add(a.Lines[i].Function)
+			b.ids.Add(a.Lines[i].File)
 		}
 	})
 	if err != nil {
 		return err
 	}
 	b.arena, b.texts = b.arena[:0], b.texts[:0]
-	texts := b.ids.rank()
+	texts := b.ids.Rank()
 	ends := make([]int, 0, len(texts))
 	err = u.texts.Pile.Read(texts, func(_ int, s []byte) {
 		b.arena = append(b.arena, s...)
@@ -80,81 +81,13 @@ func (b *built) at(rank uint32) *answers.Answer {
 		from = b.ends[rank-1]
 	}
 	decodeAnswer(b.bodies[from:b.ends[rank]], a)
-	a.Status, a.Reason, a.Group = b.ids.index(a.Status), b.ids.index(a.Reason), b.ids.index(a.Group)
+	a.Status, a.Reason, a.Group = b.ids.Index(a.Status), b.ids.Index(a.Reason), b.ids.Index(a.Group)
 	for i := range a.Lines {
 		l := &a.Lines[i]
-		l.Function, l.File = b.ids.index(l.Function), b.ids.index(l.File)
+		l.Function, l.File = b.ids.Index(l.Function), b.ids.Index(l.File)
 	}
 	return a
 }
-
-// ids is a set of numbers, each with its rank among them once they are all there.
-type ids struct {
-	slots []idSlot
-	shift uint
-	list  []uint32
-}
-
-type idSlot struct {
-	number uint32
-	rank   uint32 // plus 1; 0: empty
-}
-
-func (m *ids) slot(n uint32) *idSlot {
-	for at := uint64(n) * 0x9e3779b97f4a7c15 >> m.shift; ; at++ {
-		s := &m.slots[at&uint64(len(m.slots)-1)]
-		if s.rank == 0 || s.number == n {
-			return s
-		}
-	}
-}
-
-// add adds a number, between reset and rank.
-func (m *ids) add(n uint32) {
-	s := m.slot(n)
-	if s.rank != 0 {
-		return
-	}
-	*s = idSlot{n, 1}
-	if m.list = append(m.list, n); len(m.list)*2 > len(m.slots) {
-		m.clear(4 * len(m.slots))
-		for _, n := range m.list {
-			*m.slot(n) = idSlot{n, 1}
-		}
-	}
-}
-
-// rank gives the numbers in ascending order, valid until reset.
-func (m *ids) rank() []uint32 {
-	slices.Sort(m.list)
-	for i, n := range m.list {
-		m.slot(n).rank = uint32(i) + 1
-	}
-	return m.list
-}
-
-// firstIDs are slots that there are at first.
-const firstIDs = 1024
-
-func (m *ids) reset() {
-	m.list = m.list[:0]
-	m.clear(firstIDs)
-}
-
-func (m *ids) clear(size int) {
-	if cap(m.slots) < size {
-		m.slots = make([]idSlot, size)
-	}
-	m.slots = m.slots[:size]
-	clear(m.slots)
-	m.shift = 64
-	for n := size; n > 1; n >>= 1 {
-		m.shift--
-	}
-}
-
-// index is the rank of a number that is there.
-func (m *ids) index(n uint32) uint32 { return m.slot(n).rank - 1 }
 
 // segment builds the answers of a segment.
 func (b *built) segment(u *unit, segment uint32) error {
@@ -169,12 +102,12 @@ func (b *built) segment(u *unit, segment uint32) error {
 func (b *built) tallies() (all []tally) {
 	at := map[uint32]int{}
 	for _, n := range b.numbers {
-		status := b.statuses[b.local.index(n)]
+		status := b.statuses[b.local.Index(n)]
 		k, ok := at[status]
 		if !ok {
 			k = len(all)
 			at[status] = k
-			all = append(all, tally{status: strings.Clone(b.texts[b.ids.index(status)])})
+			all = append(all, tally{status: strings.Clone(b.texts[b.ids.Index(status)])})
 		}
 		all[k].rows++
 	}
@@ -202,7 +135,7 @@ func (b *built) rows(to *answers.Rows) {
 		to.Forget()
 		clear(given)
 		for _, n := range piece {
-			rank := b.local.index(n)
+			rank := b.local.Index(n)
 			if given[rank] == 0 {
 				given[rank] = int32(to.Answer(b.at(rank))) + 1
 			}

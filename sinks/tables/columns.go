@@ -51,6 +51,12 @@ func (c *columns) find() (err error) {
 		return err
 	}
 	c.added = answers.Columns(c.j.o.Prefix, c.form == stacks)
+	if c.j.sink != nil {
+		if c.j.ofStacks != (c.form == stacks) {
+			return fmt.Errorf("%w: its rows are not what the rows of the table's first file are, frames or stacks", ErrInput)
+		}
+		c.added = c.j.sink.Added(c.rows_.HasIDs())
+	}
 	return c.rows_.Accepts(c.added)
 }
 

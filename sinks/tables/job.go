@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/symlake/symlake/sinks/internal/snapshots"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
@@ -12,7 +13,9 @@ type job struct {
 	o        Options
 	report   *Report
 	pending  int
-	disk     *scratch.Budget // nil: no bound
+	sink     *snapshots.Table // the table that the output becomes; nil: files
+	ofStacks bool             // the rows of sink are stacks
+	disk     *scratch.Budget  // nil: no bound
 	spilled  atomic.Int64
 	distinct atomic.Uint64
 	unread   atomic.Uint64

@@ -167,7 +167,7 @@ func (x *records) write(ctx context.Context, u *unit, in *input, w *output) erro
 			if err != nil {
 				return fmt.Errorf("read again: %w", err)
 			}
-			if err := row.extend(out, line, said[b.local.index(n)], x.j.o.Columns, x.j.o.Prefix); err != nil {
+			if err := row.extend(out, line, said[b.local.Index(n)], x.j.o.Columns, x.j.o.Prefix); err != nil {
 				return err
 			}
 		}

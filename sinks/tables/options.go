@@ -29,6 +29,9 @@ type Options struct {
 	// Output is where the results go, under the keys of their inputs; of one object under OutputKey, if that is given.
 	Output    bucket.Bucket
 	OutputKey string
+	// OutputTable has the output be a table of a format, delta or iceberg, as the input is: a new one at Output, or one that is
+	// there and gets the rows in a new snapshot. "": files.
+	OutputTable string
 
 	Columns Columns
 	Prefix  string // before the names of columns that are added
@@ -142,7 +145,8 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 
-	Table  *TableVersion `json:"table,omitempty"` // that was read, if the input is one
+	Table  *TableVersion `json:"table,omitempty"`        // that was read, if the input is one
+	Output *TableVersion `json:"output_table,omitempty"` // that has the rows, if OutputTable was asked for
 	Files  FileCounts    `json:"files"`
 	Rows   uint64        `json:"rows"`
 	Frames uint64        `json:"frames"`

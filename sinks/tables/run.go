@@ -43,14 +43,14 @@ func (j *job) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return j.commit(ctx)
 }
 
 // list finds the inputs that are to be answered, in the order of their keys.
 func (j *job) list(ctx context.Context) ([]*input, error) {
 	all, err := j.inputs(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil || j.sink != nil {
+		return all, err
 	}
 	return j.undone(ctx, all)
 }
@@ -58,6 +58,9 @@ func (j *job) list(ctx context.Context) ([]*input, error) {
 // inputs finds all inputs.
 func (j *job) inputs(ctx context.Context) ([]*input, error) {
 	var all []*input
+	if j.o.OutputTable != "" {
+		return j.sinkInputs(ctx)
+	}
 	if j.o.Tables && j.o.Key == "" {
 		t, err := opentable.Open(ctx, j.o.Input, j.o.Snapshot)
 		if t != nil {
@@ -104,12 +107,12 @@ func (j *job) tableInputs(ctx context.Context, t *opentable.Table) (all []*input
 		if j.o.Take != nil && !j.o.Take(f.Key) {
 			continue
 		}
-		e, _, err := j.o.Input.Stat(ctx, f.Key)
+		in, err := j.input(ctx, &f)
 		if err != nil {
-			return nil, fmt.Errorf("a file of the table, %s: %w", j.o.Input.URL(f.Key), err)
+			return nil, err
 		}
 		j.report.Files.Seen++
-		all = append(all, &input{entry: e, to: f.Key, kind: &kind{openParquet}, values: f.Values})
+		all = append(all, in)
 	}
 	return all, nil
 }

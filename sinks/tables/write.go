@@ -95,6 +95,9 @@ func (j *job) output(ctx context.Context, in *input, write func(w *output) error
 }
 
 func createError(j *job, in *input, err error) error {
+	if j.sink != nil && errors.Is(err, bucket.ErrChanged) {
+		return nil // another run wrote the same rows
+	}
 	if errors.Is(err, bucket.ErrChanged) {
 		return fmt.Errorf("another process wrote %s meanwhile: %w", j.o.Output.URL(in.to), err)
 	}

@@ -383,6 +383,7 @@ type restFlags struct {
 	Column        []string `help:"Name of a column or field with this role." detail:"Roles: artifact, address, frame, stack, app, build, platform, frame0. Default: the same names, and frames.artifact and frames.address of lists." placeholder:"ROLE=NAME" sep:"none" group:"~Tables"`
 	Prefix        string   `help:"Text before the names of columns that --input adds." placeholder:"TEXT" group:"~Tables"`
 	Platform      string   `help:"Platform of rows that name none: android, ios, javascript …" placeholder:"NAME" group:"~Tables"`
+	OutputTable   string   `help:"Make --output a table of the form of --input: iceberg or delta." detail:"A new table, or a new snapshot of the one that is there. Default: files." enum:"iceberg,delta," default:"" placeholder:"FORM" group:"~Tables"`
 	OutputProfile string   `help:"Parquet that --input writes: sealed or plain (default: as the input)." enum:"sealed,plain," default:"" placeholder:"PROFILE" group:"~Tables"`
 	Shard         string   `help:"Take part I of N of the files, from 0." placeholder:"I/N" group:"~Tables"`
 	Force         bool     `help:"Answer again files that have an output." group:"~Tables"`

@@ -16,15 +16,52 @@ import (
 
 const deltaLog = "_delta_log/"
 
+// DeltaVersionKey returns the key of a version of a Delta table's log.
+func DeltaVersionKey(version int64) string { return fmt.Sprintf("%s%020d.json", deltaLog, version) }
+
+// Delta is what only Delta has.
+type Delta struct {
+	Protocol DeltaProtocol
+	Metadata DeltaMetadata
+	Versions map[string]int64 // that applications noted, by their ids
+}
+
+// DeltaProtocol says what readers and writers must know. It is an action of the log.
+type DeltaProtocol struct {
+	Reader         int64    `json:"minReaderVersion"`
+	Writer         int64    `json:"minWriterVersion"`
+	ReaderFeatures []string `json:"readerFeatures,omitempty"`
+	WriterFeatures []string `json:"writerFeatures,omitempty"`
+}
+
+// DeltaMetadata describes a table. It is an action of the log.
+type DeltaMetadata struct {
+	ID               string            `json:"id"`
+	Name             *string           `json:"name,omitempty"`
+	Description      *string           `json:"description,omitempty"`
+	Format           DeltaForm         `json:"format"`
+	Schema           string            `json:"schemaString"`
+	PartitionColumns []string          `json:"partitionColumns"`
+	Configuration    map[string]string `json:"configuration"`
+	Created          *int64            `json:"createdTime,omitempty"`
+}
+
+// DeltaForm is the form of data files.
+type DeltaForm struct {
+	Provider string            `json:"provider"`
+	Options  map[string]string `json:"options"`
+}
+
 // deltaState is what actions of a log add up to.
 type deltaState struct {
-	files   map[string]File // by the path in the log
-	columns []string        // of partitions
-	known   bool            // there is metadata
+	files map[string]File // by the path in the log
+	known bool            // there is metadata
+	whole bool            // what the log says of rows is kept
+	Delta
 }
 
 // openDelta reads the log of a Delta table.
-func openDelta(ctx context.Context, b bucket.Bucket, version int64) (*Table, error) {
+func openDelta(ctx context.Context, b bucket.Bucket, version int64, whole bool) (*Table, error) {
 	commits := map[int64]bool{}
 	checkpoints := map[int64][]string{} // parts by version
 	newest := int64(-1)
@@ -54,7 +91,8 @@ func openDelta(ctx context.Context, b bucket.Bucket, version int64) (*Table, err
 	if version > newest {
 		return nil, fmt.Errorf("%w: its newest version is %d, not %d", ErrTable, newest, version)
 	}
-	s := &deltaState{files: map[string]File{}}
+	s := newDelta()
+	s.whole = whole
 	from := int64(0)
 	for n, parts := range checkpoints {
 		if n <= version && n >= from && wholeCheckpoint(parts) {
@@ -69,11 +107,11 @@ func openDelta(ctx context.Context, b bucket.Bucket, version int64) (*Table, err
 		}
 	}
 	for n := from; n <= version; n++ {
-		key := fmt.Sprintf("%s%020d.json", deltaLog, n)
+		key := DeltaVersionKey(n)
 		if !commits[n] {
 			return nil, fmt.Errorf("%w: its log lacks %s, so version %d is not there any more", ErrTable, key, version)
 		}
-		text, err := read(ctx, b, key)
+		text, err := Read(ctx, b, key)
 		if err != nil {
 			return nil, err
 		}
@@ -100,18 +138,21 @@ type deltaAction struct {
 		Path            string             `json:"path"`
 		PartitionValues map[string]*string `json:"partitionValues"`
 		DeletionVector  json.RawMessage    `json:"deletionVector"`
+		Stats           string             `json:"stats"`
 	} `json:"add"`
 	Remove *struct {
 		Path string `json:"path"`
 	} `json:"remove"`
-	Metadata *struct {
-		PartitionColumns []string          `json:"partitionColumns"`
-		Configuration    map[string]string `json:"configuration"`
-	} `json:"metaData"`
-	Protocol *struct {
-		Reader   int64    `json:"minReaderVersion"`
-		Features []string `json:"readerFeatures"`
-	} `json:"protocol"`
+	Metadata *DeltaMetadata `json:"metaData"`
+	Protocol *DeltaProtocol `json:"protocol"`
+	Version  *struct {
+		App     string `json:"appId"`
+		Version int64  `json:"version"`
+	} `json:"txn"`
+}
+
+func newDelta() *deltaState {
+	return &deltaState{files: map[string]File{}, Delta: Delta{Versions: map[string]int64{}}}
 }
 
 func (s *deltaState) commit(text []byte) error {
@@ -125,13 +166,15 @@ func (s *deltaState) commit(text []byte) error {
 		}
 		switch {
 		case a.Protocol != nil:
-			if err := readable(a.Protocol.Reader, a.Protocol.Features); err != nil {
+			if err := s.protocol(a.Protocol); err != nil {
 				return err
 			}
 		case a.Metadata != nil:
-			if err := s.metadata(a.Metadata.PartitionColumns, a.Metadata.Configuration["delta.columnMapping.mode"]); err != nil {
+			if err := s.metadata(a.Metadata); err != nil {
 				return err
 			}
+		case a.Version != nil:
+			s.Versions[a.Version.App] = a.Version.Version
 		case a.Remove != nil:
 			delete(s.files, a.Remove.Path)
 		case a.Add != nil:
@@ -141,7 +184,7 @@ func (s *deltaState) commit(text []byte) error {
 					values[name] = *v
 				}
 			}
-			if err := s.add(a.Add.Path, values, len(a.Add.DeletionVector) > 0 && string(a.Add.DeletionVector) != "null"); err != nil {
+			if err := s.add(a.Add.Path, File{Values: values, Stats: a.Add.Stats}, len(a.Add.DeletionVector) > 0 && string(a.Add.DeletionVector) != "null"); err != nil {
 				return err
 			}
 		}
@@ -149,32 +192,36 @@ func (s *deltaState) commit(text []byte) error {
 	return nil
 }
 
-// readable refuses features that change how files are read.
-func readable(version int64, features []string) error {
-	if version > 3 {
-		return fmt.Errorf("%w: it wants readers of version %d, and symlake reads up to 3", ErrTable, version)
+// protocol refuses features that change how files are read.
+func (s *deltaState) protocol(p *DeltaProtocol) error {
+	if p.Reader > 3 {
+		return fmt.Errorf("%w: it wants readers of version %d, and symlake reads up to 3", ErrTable, p.Reader)
 	}
-	for _, f := range features {
+	for _, f := range p.ReaderFeatures {
 		if !slices.Contains([]string{"timestampNtz", "vacuumProtocolCheck", "deletionVectors", "columnMapping", "typeWidening", "typeWidening-preview"}, f) {
 			return fmt.Errorf("%w: it uses %s, which symlake does not read; write it as Parquet files with your engine", ErrTable, f)
 		}
 	}
+	s.Protocol = *p
 	return nil
 }
 
-func (s *deltaState) metadata(columns []string, mapping string) error {
-	if mapping != "" && mapping != "none" {
+func (s *deltaState) metadata(m *DeltaMetadata) error {
+	if mapping := m.Configuration["delta.columnMapping.mode"]; mapping != "" && mapping != "none" {
 		return fmt.Errorf("%w: its files have other names of columns (delta.columnMapping.mode is %s); write it as Parquet files with your engine", ErrTable, mapping)
 	}
-	s.columns, s.known = columns, true
+	s.Metadata, s.known = *m, true
 	return nil
 }
 
-func (s *deltaState) add(path string, values map[string]string, deleted bool) error {
+func (s *deltaState) add(path string, f File, deleted bool) error {
 	if deleted {
 		return fmt.Errorf("%w: rows of %s are deleted by a deletion vector, which symlake does not read; run REORG TABLE … APPLY (PURGE) first", ErrTable, path)
 	}
-	s.files[path] = File{Values: values}
+	if !s.whole {
+		f.Stats = ""
+	}
+	s.files[path] = f
 	return nil
 }
 
@@ -182,14 +229,14 @@ func (s *deltaState) table(b bucket.Bucket, version int64) (*Table, error) {
 	if !s.known {
 		return nil, fmt.Errorf("%w: its log has no metadata up to version %d", ErrTable, version)
 	}
-	t := &Table{Format: "delta", Version: version}
+	t := &Table{Format: "delta", Version: version, ID: s.Metadata.ID, Delta: &s.Delta}
 	for path, f := range s.files {
 		key, err := unescape(path)
 		if err != nil {
 			return nil, err
 		}
 		if strings.Contains(key, ":/") || strings.HasPrefix(key, "/") {
-			if key, err = keyOf(b, b.URL(""), key); err != nil {
+			if key, err = KeyOf(b, b.URL(""), key); err != nil {
 				return nil, err
 			}
 		}
@@ -217,7 +264,8 @@ func (s *deltaState) checkpoint(ctx context.Context, b bucket.Bucket, key string
 		return err
 	}
 	defer f.Close()
-	paths := []string{"add.path", "add.partitionValues.key_value.key", "add.partitionValues.key_value.value", "add.deletionVector.storageType",
+	paths := []string{"add.path", "add.stats", "txn.appId", "txn.version", "metaData.name", "metaData.description", "metaData.format.provider", "metaData.format.options.key_value.key",
+		"metaData.format.options.key_value.value", "metaData.schemaString", "metaData.createdTime", "protocol.minWriterVersion", "protocol.writerFeatures", "add.partitionValues.key_value.key", "add.partitionValues.key_value.value", "add.deletionVector.storageType",
 		"metaData.partitionColumns", "metaData.configuration.key_value.key", "metaData.configuration.key_value.value", "metaData.id",
 		"protocol.minReaderVersion", "protocol.readerFeatures", "sidecar.path"}
 	var leaves []pqfile.Leaf
@@ -254,7 +302,7 @@ func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) e
 		if c == nil || i < len(c.Null) && c.Null[i] {
 			return ""
 		}
-		return c.Texts[i]
+		return strings.Clone(c.Texts[i])
 	}
 	list := func(path string, i int) (all []string) {
 		c := column(path)
@@ -269,10 +317,18 @@ func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) e
 			if k < len(c.Null) && c.Null[k] {
 				all = append(all, "")
 			} else {
-				all = append(all, c.Texts[k])
+				all = append(all, strings.Clone(c.Texts[k]))
 			}
 		}
 		return all
+	}
+	number := func(path string, i int) *int64 {
+		c := column(path)
+		if c == nil || i < len(c.Null) && c.Null[i] {
+			return nil
+		}
+		n := int64(c.Ints[i])
+		return &n
 	}
 	pairs := func(path string, i int) map[string]string {
 		keys, values := list(path+".key_value.key", i), list(path+".key_value.value", i)
@@ -287,17 +343,34 @@ func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) e
 			return fmt.Errorf("%w: its checkpoint has sidecars, which symlake does not read; write it as Parquet files with your engine", ErrTable)
 		}
 		if path := text("add.path", i); path != "" {
-			if err := s.add(path, pairs("add.partitionValues", i), text("add.deletionVector.storageType", i) != ""); err != nil {
+			f := File{Values: pairs("add.partitionValues", i), Stats: text("add.stats", i)}
+			if err := s.add(path, f, text("add.deletionVector.storageType", i) != ""); err != nil {
 				return err
 			}
 		}
-		if text("metaData.id", i) != "" {
-			if err := s.metadata(list("metaData.partitionColumns", i), pairs("metaData.configuration", i)["delta.columnMapping.mode"]); err != nil {
+		if app := text("txn.appId", i); app != "" {
+			if v := number("txn.version", i); v != nil {
+				s.Versions[app] = *v
+			}
+		}
+		if id := text("metaData.id", i); id != "" {
+			m := &DeltaMetadata{ID: id, Schema: text("metaData.schemaString", i), PartitionColumns: list("metaData.partitionColumns", i), Configuration: pairs("metaData.configuration", i),
+				Format: DeltaForm{text("metaData.format.provider", i), pairs("metaData.format.options", i)}, Created: number("metaData.createdTime", i)}
+			for to, path := range map[**string]string{&m.Name: "metaData.name", &m.Description: "metaData.description"} {
+				if v := text(path, i); v != "" {
+					*to = &v
+				}
+			}
+			if err := s.metadata(m); err != nil {
 				return err
 			}
 		}
-		if c := column("protocol.minReaderVersion"); c != nil && (i >= len(c.Null) || !c.Null[i]) {
-			if err := readable(int64(c.Ints[i]), list("protocol.readerFeatures", i)); err != nil {
+		if reader := number("protocol.minReaderVersion", i); reader != nil {
+			p := &DeltaProtocol{Reader: *reader, ReaderFeatures: list("protocol.readerFeatures", i), WriterFeatures: list("protocol.writerFeatures", i)}
+			if writer := number("protocol.minWriterVersion", i); writer != nil {
+				p.Writer = *writer
+			}
+			if err := s.protocol(p); err != nil {
 				return err
 			}
 		}

@@ -18,7 +18,7 @@ func FuzzDeltaCommit(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := &deltaState{files: map[string]File{}}
+		s := newDelta()
 		if err := s.commit(b); err != nil && !errors.Is(err, ErrTable) {
 			t.Fatal(err)
 		}

@@ -1,39 +1,60 @@
 package opentable
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/internal/avro"
+	"github.com/symlake/symlake/sinks/internal/icemeta"
 )
 
 const icebergFolder = "metadata/"
 
+// Iceberg is what only Iceberg has.
+type Iceberg struct {
+	Key      string // of the metadata file
+	Metadata []byte // of the table
+	Schema   int    // id of the schema of the snapshot
+	List     string // key of the list of manifests; "": the table has no snapshot
+	Location string // of the table, as its metadata says
+}
+
 // icebergMetadata is what a metadata file says.
 type icebergMetadata struct {
 	Version   int64  `json:"format-version"`
+	ID        string `json:"table-uuid"`
 	Location  string `json:"location"`
 	Current   *int64 `json:"current-snapshot-id"`
+	Schema    int    `json:"current-schema-id"`
 	Snapshots []struct {
 		ID       int64  `json:"snapshot-id"`
 		Manifest string `json:"manifest-list"`
+		Schema   *int   `json:"schema-id"`
 	} `json:"snapshots"`
 }
 
 // openIceberg reads the manifests of a snapshot of an Iceberg table.
-func openIceberg(ctx context.Context, b bucket.Bucket, snapshot int64) (*Table, error) {
+func openIceberg(ctx context.Context, b bucket.Bucket, snapshot int64, whole bool) (*Table, error) {
 	key, err := newestMetadata(ctx, b)
 	if err != nil || key == "" {
 		return nil, err
 	}
-	text, err := read(ctx, b, key)
+	text, err := Read(ctx, b, key)
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasSuffix(key, ".gz.metadata.json") {
+		if text, err = unpack(text); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrTable, key, err)
+		}
 	}
 	var m icebergMetadata
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -42,17 +63,22 @@ func openIceberg(ctx context.Context, b bucket.Bucket, snapshot int64) (*Table, 
 	if m.Version < 1 || m.Version > 3 {
 		return nil, fmt.Errorf("%w: %s has version %d of the format, and symlake reads 1 to 3", ErrTable, key, m.Version)
 	}
-	if snapshot == Newest {
+	t := &Table{Format: "iceberg", Version: Newest, ID: m.ID, Iceberg: &Iceberg{Key: key, Metadata: text, Schema: m.Schema, Location: m.Location}, whole: whole}
+	newest := snapshot == Newest
+	if newest {
 		if m.Current == nil || *m.Current == -1 {
-			return &Table{Format: "iceberg", Version: Newest}, nil // without rows
+			return t, nil // without rows
 		}
 		snapshot = *m.Current
 	}
-	t := &Table{Format: "iceberg", Version: snapshot}
+	t.Version = snapshot
 	for _, s := range m.Snapshots {
 		if s.ID == snapshot {
 			if s.Manifest == "" {
 				return nil, fmt.Errorf("%w: snapshot %d has no list of manifests; rewrite its manifests", ErrTable, snapshot)
+			}
+			if s.Schema != nil && !newest {
+				t.Iceberg.Schema = *s.Schema
 			}
 			return t, t.manifests(ctx, b, m.Location, s.Manifest)
 		}
@@ -60,61 +86,99 @@ func openIceberg(ctx context.Context, b bucket.Bucket, snapshot int64) (*Table, 
 	return nil, fmt.Errorf("%w: %s has no snapshot %d", ErrTable, key, snapshot)
 }
 
-// newestMetadata finds the metadata file that counts: what version-hint.text names, or else the one of the highest number. ""
-// means that there is none.
+// newestMetadata finds the metadata file that counts: what version-hint.text names, or a version behind it that was written since,
+// or without a hint the one of the highest number. "" means that there is none.
 func newestMetadata(ctx context.Context, b bucket.Bucket) (string, error) {
 	best, highest := "", int64(-1)
+	versions := map[int64]bool{} // vN.metadata.json
 	hinted := false
 	err := b.List(ctx, icebergFolder, "", func(e bucket.Entry) error {
 		name := strings.TrimPrefix(e.Key, icebergFolder)
 		if name == "version-hint.text" {
 			hinted = true
 		}
-		base, ok := strings.CutSuffix(strings.TrimSuffix(name, ".gz"), ".metadata.json")
-		if !ok || strings.Contains(name, "/") || strings.HasSuffix(name, ".gz") {
+		base, ok := strings.CutSuffix(name, ".metadata.json")
+		if !ok || strings.Contains(name, "/") {
 			return nil
 		}
+		base, packed := strings.CutSuffix(base, ".gz")
 		digits, _, _ := strings.Cut(strings.TrimPrefix(base, "v"), "-")
-		if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n >= highest {
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			return nil
+		}
+		if n >= highest {
 			best, highest = e.Key, n
+		}
+		if base == "v"+digits && !packed {
+			versions[n] = true
 		}
 		return nil
 	})
 	if err != nil || !hinted || best == "" {
 		return best, err
 	}
-	hint, err := read(ctx, b, icebergFolder+"version-hint.text")
+	hint, err := Read(ctx, b, icebergFolder+"version-hint.text")
 	if err != nil {
 		return "", err
 	}
 	name := strings.TrimSpace(string(hint))
-	if _, err := strconv.ParseInt(name, 10, 64); err == nil {
-		name = "v" + name
+	if n, err := strconv.ParseInt(name, 10, 64); err == nil {
+		for versions[n+1] { // its writer died before it wrote the hint, or is about to write it
+			n++
+		}
+		name = "v" + strconv.FormatInt(n, 10)
+		if !versions[n] && best == icebergFolder+name+".gz.metadata.json" {
+			return best, nil
+		}
 	}
 	return icebergFolder + strings.TrimSuffix(name, ".metadata.json") + ".metadata.json", nil
 }
 
 // manifests reads the manifests of a list.
 func (t *Table) manifests(ctx context.Context, b bucket.Bucket, location, list string) error {
-	key, err := keyOf(b, location, list)
+	key, err := KeyOf(b, location, list)
 	if err != nil {
 		return err
 	}
-	text, err := read(ctx, b, key)
+	t.Iceberg.List = key
+	text, err := Read(ctx, b, key)
 	if err != nil {
 		return err
 	}
 	return eachRecord(text, func(r map[string]any) error {
 		path, _ := r["manifest_path"].(string)
-		key, err := keyOf(b, location, path)
+		key, err := KeyOf(b, location, path)
 		if err != nil {
 			return err
 		}
-		text, err := read(ctx, b, key)
+		text, err := Read(ctx, b, key)
 		if err != nil {
 			return err
 		}
-		return eachRecord(text, func(entry map[string]any) error { return t.entry(b, location, entry) })
+		f, err := avro.Open(text)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrTable, err)
+		}
+		partition := ""
+		if t.whole {
+			partition = f.Schema.Field("data_file", "partition")
+		}
+		spec, _ := r["partition_spec_id"].(int64)
+		err = f.Each(func(entry map[string]any) error {
+			before := len(t.Files)
+			err := t.entry(b, location, entry)
+			if t.whole && len(t.Files) > before {
+				f := &t.Files[before]
+				f.Entry, _ = entry["data_file"].(map[string]any)
+				f.Spec, f.Partition = spec, partition
+			}
+			return err
+		})
+		if errors.Is(err, avro.ErrFile) {
+			return fmt.Errorf("%w: %w", ErrTable, err)
+		}
+		return err
 	})
 }
 
@@ -141,7 +205,7 @@ func (t *Table) entry(b bucket.Bucket, location string, entry map[string]any) er
 	case !strings.EqualFold(form, "parquet"):
 		return fmt.Errorf("%w: %s is of format %s, and symlake reads Parquet", ErrTable, path, form)
 	}
-	key, err := keyOf(b, location, path)
+	key, err := KeyOf(b, location, path)
 	if err == nil {
 		t.Files = append(t.Files, File{Key: key})
 	}
@@ -158,4 +222,17 @@ func eachRecord(text []byte, emit func(r map[string]any) error) error {
 		return fmt.Errorf("%w: %w", ErrTable, err)
 	}
 	return err
+}
+
+// unpack returns what gzip compressed.
+func unpack(text []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := io.ReadAll(io.LimitReader(z, icemeta.MaxBytes+1))
+	if err == nil && len(plain) > icemeta.MaxBytes {
+		err = fmt.Errorf("it has more than %d bytes", icemeta.MaxBytes)
+	}
+	return plain, err
 }

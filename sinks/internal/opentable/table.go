@@ -2,6 +2,9 @@ package opentable
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +23,32 @@ type File struct {
 	Key string
 	// Values has the values of partition columns that the table keeps beside the file, by the name of the column.
 	Values map[string]string
+	// Gone has the rows of the file that were deleted, from 0, ascending.
+	Gone []uint32
+
+	// Of a table that was opened whole:
+
+	Stats string         // Delta: what the log says of the rows, as JSON; "": nothing
+	Entry map[string]any // Iceberg: the record data_file of the manifest
+	Spec  int64          // Iceberg: id of the partition spec
+	// Partition is the Avro type of the partition in Entry, as JSON.
+	Partition string
+}
+
+// Deleted tells the rows that were deleted from those of another version: a hash of Gone; "": none.
+func (f *File) Deleted() string {
+	if len(f.Gone) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for part := range slices.Chunk(f.Gone, 1<<10) {
+		var b []byte
+		for _, n := range part {
+			b = binary.BigEndian.AppendUint32(b, n)
+		}
+		h.Write(b)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Table is a version of a table.
@@ -27,6 +56,11 @@ type Table struct {
 	Format  string // delta or iceberg
 	Version int64  // of Delta; of Iceberg the snapshot
 	Files   []File // by key
+	ID      string // made with the table, and kept by it wherever it moves
+
+	Delta   *Delta // nil: the format is another one
+	Iceberg *Iceberg
+	whole   bool
 }
 
 // Newest asks for the version that counts now.
@@ -34,8 +68,17 @@ const Newest = -1
 
 // Open reads which files a version of the table at a bucket has. nil: there is no table, only files.
 func Open(ctx context.Context, b bucket.Bucket, version int64) (*Table, error) {
-	for _, open := range []func(context.Context, bucket.Bucket, int64) (*Table, error){openDelta, openIceberg} {
-		t, err := open(ctx, b, version)
+	return open(ctx, b, version, false)
+}
+
+// OpenWhole is Open for a caller that writes a table: it keeps all that the table says of its files.
+func OpenWhole(ctx context.Context, b bucket.Bucket, version int64) (*Table, error) {
+	return open(ctx, b, version, true)
+}
+
+func open(ctx context.Context, b bucket.Bucket, version int64, whole bool) (*Table, error) {
+	for _, open := range []func(context.Context, bucket.Bucket, int64, bool) (*Table, error){openDelta, openIceberg} {
+		t, err := open(ctx, b, version, whole)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.URL(""), err)
 		}
@@ -53,8 +96,8 @@ func Open(ctx context.Context, b bucket.Bucket, version int64) (*Table, error) {
 // maxLogBytes is the largest object of a table's metadata that is read.
 const maxLogBytes = 1 << 30
 
-// read reads a whole object.
-func read(ctx context.Context, b bucket.Bucket, key string) (text []byte, err error) {
+// Read reads a whole object of a table's metadata.
+func Read(ctx context.Context, b bucket.Bucket, key string) (text []byte, err error) {
 	e, _, err := b.Stat(ctx, key)
 	if errors.Is(err, bucket.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %s is not there: %w", ErrTable, key, err)
@@ -75,9 +118,9 @@ func read(ctx context.Context, b bucket.Bucket, key string) (text []byte, err er
 	return text, err
 }
 
-// keyOf returns the key of a path that a table's metadata names. location is where the metadata says that the table lies: it
+// KeyOf returns the key of a path that a table's metadata names. location is where the metadata says that the table lies: it
 // may have been moved since.
-func keyOf(b bucket.Bucket, location, path string) (string, error) {
+func KeyOf(b bucket.Bucket, location, path string) (string, error) {
 	for _, root := range []string{location, b.URL("")} {
 		root = strings.TrimSuffix(bare(root), "/") + "/"
 		if key, ok := strings.CutPrefix(bare(path), root); ok && root != "/" && !strings.Contains("/"+key+"/", "/../") {
@@ -85,6 +128,11 @@ func keyOf(b bucket.Bucket, location, path string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%w: its file %s lies outside of it", ErrTable, path)
+}
+
+// SamePlace reports whether two URLs name one place.
+func SamePlace(a, b string) bool {
+	return strings.TrimSuffix(bare(a), "/") == strings.TrimSuffix(bare(b), "/")
 }
 
 // bare returns a URL without the marks of local files, and with one scheme for S3.

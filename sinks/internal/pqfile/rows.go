@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -272,6 +273,11 @@ func (f *Rows) Groups() []int64 { return f.groups }
 
 // Leaves returns the columns that hold values. The caller must not change them.
 func (f *Rows) Leaves() []Leaf { return f.leaves }
+
+// HasIDs reports whether a column has a number, as Iceberg gives it.
+func (f *Rows) HasIDs() bool {
+	return slices.ContainsFunc(f.footer.Schema, func(e format.SchemaElement) bool { return e.FieldID != 0 })
+}
 
 // Meta returns a value of the file's metadata; "" if there is none.
 func (f *Rows) Meta(key string) string { return f.meta[key] }

@@ -29,7 +29,7 @@ func (f *files) moves() bool { return true }
 func (f *files) hintKey(table string) string { return f.folder(table) + "metadata/version-hint.text" }
 
 func (f *files) versionKey(table string, n uint64) string {
-	return f.folder(table) + "metadata/v" + strconv.FormatUint(n, 10) + ".metadata.json"
+	return icemeta.VersionKey(f.folder(table)+"metadata/", n)
 }
 
 // newest lists the versions of a table and returns the highest; 0: there is none. compressed says that a foreign writer wrote it.
@@ -107,7 +107,7 @@ func (f *files) write(ctx context.Context, table string, version uint64, m *meta
 		}
 		return err
 	}
-	return f.point(ctx, table, version)
+	return icemeta.Point(ctx, f.b, f.folder(table)+"metadata/", version)
 }
 
 func (f *files) commit(ctx context.Context, table string, base *standing, c *change) error {
@@ -129,35 +129,4 @@ func (f *files) commit(ctx context.Context, table string, base *standing, c *cha
 // location of a version, as the table's other locations are written.
 func (f *files) location(table string, version uint64) string {
 	return locationOf(f.b.URL("")) + f.versionKey(table, version)
-}
-
-// maxHints bounds how often another writer may be faster with the hint.
-const maxHints = 10
-
-// point makes version-hint.text name a version, unless it names a later one.
-func (f *files) point(ctx context.Context, table string, version uint64) error {
-	key := f.hintKey(table)
-	for range maxHints {
-		etag := ""
-		switch e, _, err := f.b.Stat(ctx, key); {
-		case err == nil:
-			text, err := read(ctx, f.b, key, 64)
-			if errors.Is(err, bucket.ErrChanged) || errors.Is(err, bucket.ErrNotFound) {
-				continue
-			} else if err != nil {
-				return err
-			}
-			if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 63); err == nil && n >= version {
-				return nil
-			}
-			etag = e.ETag
-		case !errors.Is(err, bucket.ErrNotFound):
-			return err
-		}
-		err := f.b.Create(ctx, key, etag, strings.NewReader(strconv.FormatUint(version, 10)))
-		if !errors.Is(err, bucket.ErrChanged) {
-			return err
-		}
-	}
-	return fmt.Errorf("write %s: others were faster %d times", f.b.URL(key), maxHints)
 }

@@ -120,7 +120,7 @@ func (t *Tables) point(ctx context.Context, s *shape, base *standing, dry bool) 
 	if !ok || dry || base.hint == strconv.FormatUint(base.version, 10) {
 		return nil
 	}
-	return f.point(ctx, s.table.Name, base.version)
+	return icemeta.Point(ctx, f.b, f.folder(s.table.Name)+"metadata/", base.version)
 }
 
 // evolved returns the schema of a table that lacks columns; nil: it lacks none. Columns that others added stay.
