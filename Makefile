@@ -37,9 +37,10 @@ busy: ## run the tests that deal with clocks, processes and sockets beside twice
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
 
-readers: ## install the engines that read the lake in tests into the cache folder: pyarrow, DuckDB, Polars, Spark, those of Iceberg tables; and the schema of Perfetto's traces
+readers: ## install the engines that read the lake in tests into the cache folder: pyarrow, DuckDB, Polars, Spark, those of Iceberg and Delta tables; and the schema of Perfetto's traces
 	bash testdata/lake/readers.sh $(CACHE)/readers
 	bash testdata/lake/iceberg.sh $(CACHE)/readers
+	bash testdata/lake/delta.sh $(CACHE)/readers
 	bash testdata/trace/schema.sh $(CACHE)/trace
 
 schemathesis: ## install the client that fuzzes symlake serve by its OpenAPI file into the cache folder

@@ -1,0 +1,117 @@
+package jobs
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/sinks/lake/iceberg/icebergtest"
+)
+
+// outRow is a row of a table that --output-table wrote, as engines read it.
+type outRow struct {
+	Address          int64
+	Artifact         string
+	Function, Status string
+	Line             int
+	Reason           *string
+	Group            string
+	Inlines          []struct{ Function string }
+}
+
+// checkOut checks the rows of a table: each address once, and the answers that llvm-symbolizer gives.
+func checkOut(t *testing.T, engine string, lines []string, want []int64) {
+	t.Helper()
+	var got []int64
+	for _, line := range lines {
+		var r outRow
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%s: %v: %s", engine, err, line)
+		}
+		got = append(got, r.Address)
+		if r.Artifact == "" || r.Status != "found" || r.Line == 0 || r.Group == "" || r.Reason != nil || !strings.HasPrefix(r.Function, "game::Engine::") || r.Inlines == nil {
+			t.Errorf("%s: %s", engine, line)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: addresses %v, want %v", engine, got, want)
+	}
+}
+
+// Engines read the rows of an Iceberg table, with columns added, and so they do when a newer snapshot of the input has replaced some.
+func TestRestTablesOut(t *testing.T) {
+	t.Parallel()
+	icebergtest.Folder(t)
+	store := filepath.Join(t.TempDir(), "store")
+	mustRun(t, []int{0}, "--store", store, "--lake", "off", "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
+	for _, c := range []struct {
+		input string
+		steps []string // snapshots
+		want  []int64
+	}{
+		{"rest/iceberg", []string{"4348559448817372752", "-1"}, []int64{18152, 18152, 18152, 18153, 18153, 18153}},
+	} {
+		lake := filepath.Join(t.TempDir(), "lake")
+		for _, snapshot := range c.steps {
+			mustRun(t, []int{0}, "--store", store, "symbolicate", "--input", formattest.Testdata(t, c.input), "--snapshot="+snapshot, "--output", filepath.Join(lake, "iceberg/stacks"), "--output-table", "iceberg")
+		}
+		var first []string
+		for _, engine := range []string{"pyiceberg", "polars", "duckdb"} {
+			lines := icebergtest.Dump(t, engine, lake, "ICEBERG_TABLES=stacks")
+			checkOut(t, engine, lines, c.want)
+			if first == nil {
+				first = lines
+			}
+			if diff := cmp.Diff(first, lines); diff != "" {
+				t.Errorf("%s: %s differs from pyiceberg:\n%s", c.input, engine, diff)
+			}
+		}
+	}
+}
+
+// deltalake reads the rows of a Delta table, with columns added and columns of partitions, and adds rows behind them.
+func TestRestDeltaOut(t *testing.T) {
+	t.Parallel()
+	python := filepath.Join(os.Getenv("SYMLAKE_READERS"), "delta/bin/python3")
+	if _, err := os.Stat(python); err != nil {
+		formattest.Missing(t, "a folder with deltalake", "make readers makes it; then set SYMLAKE_READERS to it, as make test does")
+	}
+	store, out := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "out")
+	mustRun(t, []int{0}, "--store", store, "--lake", "off", "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
+	for _, version := range []string{"1", "5"} {
+		mustRun(t, []int{0}, "--store", store, "symbolicate", "--input", formattest.Testdata(t, "rest/delta"), "--snapshot", version, "--output", out, "--output-table", "delta")
+	}
+	read := func(args ...string) []string {
+		t.Helper()
+		text, err := exec.Command(python, append([]string{formattest.Testdata(t, "rest/readdelta.py"), out}, args...)...).Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stderrOf(err))
+		}
+		return strings.Split(strings.TrimSpace(string(text)), "\n")
+	}
+	lines := read()
+	checkOut(t, "deltalake", lines, []int64{18150, 18150, 18150, 18152, 18152, 18152, 18152, 18152, 18152})
+	for _, line := range lines {
+		if !strings.Contains(line, `"platform": "android"`) || !strings.Contains(line, `"day": "day `) {
+			t.Errorf("columns of partitions: %s", line)
+		}
+	}
+	// A checkpoint of deltalake, and a commit after it.
+	read("checkpoint")
+	mustRun(t, []int{0}, "--store", store, "symbolicate", "--input", formattest.Testdata(t, "rest/delta"), "--snapshot", "3", "--output", out, "--output-table", "delta")
+	checkOut(t, "deltalake", read(), []int64{18150, 18150, 18150, 18152, 18152, 18152})
+	// Words that do not go together.
+	input := []string{"--store", store, "symbolicate", "--input", formattest.Testdata(t, "rest/delta"), "--output", out, "--output-table", "delta"}
+	for _, more := range [][]string{{"--shard", "0/2"}, {"--output-profile", "sealed"}} {
+		mustRun(t, []int{2}, append(input, more...)...)
+	}
+	mustRun(t, []int{1}, "--store", store, "symbolicate", "--input", formattest.Testdata(t, "rest/delta/day=day%200"), "--output", out, "--output-table", "delta")
+}
