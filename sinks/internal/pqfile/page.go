@@ -10,6 +10,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/symlake/symlake/sinks/internal/textset"
 )
 
 // Pager encodes slices as pages. It uses its memory again for each page. A pager is for one goroutine.
@@ -54,7 +56,7 @@ func (p *Pager) compress(raw []byte) []byte {
 		p.buffer = s2.EncodeSnappy(p.buffer[:cap(p.buffer)], raw)
 	}
 	c := bytes.Clone(p.buffer)
-	if cap(p.buffer) > keptBytes {
+	if cap(p.buffer) > textset.KeptBytes {
 		p.buffer = nil
 	}
 	return c
@@ -88,7 +90,7 @@ func (p *Pager) Add(g *RowGroup, s *Slice) error {
 		}
 		pg := page{body: p.compress(raw), size: len(raw), rows: s.Rows, values: n, nulls: nulls, numbered: numbered}
 		pg.low, pg.high = bounds(l, v)
-		if p.encoded = raw; cap(raw) > keptBytes {
+		if p.encoded = raw; cap(raw) > textset.KeptBytes {
 			p.encoded = nil
 		}
 		g.chunks[i].add(l.kind, pg)

@@ -1,5 +1,7 @@
 package pqfile
 
+import "github.com/symlake/symlake/sinks/internal/textset"
+
 // The bounds of a row group. It gathers rows a slice at a time; a full slice becomes a page in each column.
 const (
 	groupRows = 500_000
@@ -45,7 +47,7 @@ type Element [5]int32
 // field appends a field of all elements.
 func (s *Slice) field(to []int32, i int) []int32 {
 	from := len(to)
-	to = Roomier(to, len(s.Elements))[:from+len(s.Elements)]
+	to = textset.Roomier(to, len(s.Elements))[:from+len(s.Elements)]
 	field := to[from:]
 	for j := range field {
 		field[j] = s.Elements[j][i]
@@ -64,14 +66,14 @@ const (
 func (g *RowGroup) Widen() {
 	s := g.Open
 	more := min(max(3*s.Rows, firstRows), max(sliceRows-s.Rows, 1))
-	s.Lengths = Roomier(s.Lengths, more)
+	s.Lengths = textset.Roomier(s.Lengths, more)
 	for i, l := range g.leaves {
 		switch v := &s.Columns[i]; {
 		case l.list:
 		case l.kind == Long:
-			v.Longs = Roomier(v.Longs, more)
+			v.Longs = textset.Roomier(v.Longs, more)
 		default:
-			v.Ints = Roomier(v.Ints, more)
+			v.Ints = textset.Roomier(v.Ints, more)
 		}
 	}
 }
@@ -79,7 +81,7 @@ func (g *RowGroup) Widen() {
 // Lengthen makes room for n more elements: four times as many as there are, up to what the lists of a slice mostly have.
 func (s *Slice) Lengthen(n int) {
 	if have := len(s.Elements); cap(s.Elements)-have < n {
-		s.Elements = Roomier(s.Elements, max(n, min(max(3*have, firstValues), sliceValues+firstValues-have)))
+		s.Elements = textset.Roomier(s.Elements, max(n, min(max(3*have, firstValues), sliceValues+firstValues-have)))
 	}
 }
 
@@ -125,7 +127,7 @@ func NewRowGroup(t *Table) *RowGroup {
 		if l.kind == Text {
 			name := l.path[len(l.path)-1]
 			if g.texts[name] == nil {
-				g.texts[name] = newTexts()
+				g.texts[name] = textset.New()
 			}
 			g.Dicts[i].Texts = g.texts[name]
 		}
@@ -139,7 +141,7 @@ func (g *RowGroup) Another() *RowGroup {
 	n := NewRowGroup(g.table)
 	n.limit, n.most = g.limit, g.most
 	for name, t := range g.texts {
-		n.texts[name] = t.another()
+		n.texts[name] = t.Another()
 	}
 	for i, l := range g.leaves {
 		if l.kind == Text {
@@ -168,7 +170,7 @@ func (g *RowGroup) Columns() int { return len(g.leaves) }
 func (g *RowGroup) Bytes() int {
 	n := g.Open.bytes() + g.paged
 	for _, t := range g.texts {
-		n += t.bytes()
+		n += t.Bytes()
 	}
 	for i := range g.Dicts {
 		n += 4 * (len(g.Dicts[i].list) + len(g.Dicts[i].number))
@@ -214,7 +216,7 @@ func (g *RowGroup) Reset() {
 	g.Written()
 	g.Rows = 0
 	for _, t := range g.texts {
-		t.reset()
+		t.Reset()
 	}
 	for i := range g.Dicts {
 		g.Dicts[i].reset()

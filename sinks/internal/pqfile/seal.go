@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"slices"
+
+	"github.com/symlake/symlake/sinks/internal/textset"
 )
 
 // The modules of an encrypted file, as Parquet's encryption specification numbers them.
@@ -86,7 +88,7 @@ func (s *sealer) module(text []byte) []byte {
 	rand.Read(nonce)
 	b = s.aead.Seal(b, nonce, text, s.aad)
 
-	if s.room = b; cap(b) > keptBytes {
+	if s.room = b; cap(b) > textset.KeptBytes {
 		s.room = nil
 	}
 	return b
