@@ -25,6 +25,7 @@ func TestRestTablesOfOthers(t *testing.T) {
 	}{
 		{delta, "", 9}, {delta, "1", 6}, {delta, "2", 9}, {delta, "3", 6}, {delta, "4", 9}, {delta, "5", 9},
 		{iceberg, "", 6}, {iceberg, "4348559448817372752", 3}, {iceberg, "6204263875298424336", 6},
+		{formattest.Testdata(t, "rest/deletes"), "", 6}, {formattest.Testdata(t, "rest/vectors"), "", 4},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		args := []string{"--store", store, "symbolicate", "--input", c.table, "--output", out}

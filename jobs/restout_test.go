@@ -46,7 +46,8 @@ func checkOut(t *testing.T, engine string, lines []string, want []int64) {
 	}
 }
 
-// Engines read the rows of an Iceberg table, with columns added, and so they do when a newer snapshot of the input has replaced some.
+// Engines read the rows of an Iceberg table, with columns added, and so they do when a newer snapshot of the input has replaced or
+// deleted some.
 func TestRestTablesOut(t *testing.T) {
 	t.Parallel()
 	icebergtest.Folder(t)
@@ -54,14 +55,17 @@ func TestRestTablesOut(t *testing.T) {
 	mustRun(t, []int{0}, "--store", store, "--lake", "off", "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
 	for _, c := range []struct {
 		input string
-		steps []string // snapshots
+		steps [][]string // snapshots, and more words
 		want  []int64
 	}{
-		{"rest/iceberg", []string{"4348559448817372752", "-1"}, []int64{18152, 18152, 18152, 18153, 18153, 18153}},
+		{"rest/iceberg", [][]string{{"4348559448817372752"}, {"-1"}}, []int64{18152, 18152, 18152, 18153, 18153, 18153}},
+		{"rest/deletes", [][]string{{"3624833441718196944", "--column", "artifact=art"}, {"301886533677905683"}, {"-1"}}, []int64{18150, 18152, 18154, 18157, 18158, 18159}}, // partitions, a renamed column
+		{"rest/vectors", [][]string{{"-1"}}, []int64{18150, 18152, 18153, 18155}},
 	} {
 		lake := filepath.Join(t.TempDir(), "lake")
-		for _, snapshot := range c.steps {
-			mustRun(t, []int{0}, "--store", store, "symbolicate", "--input", formattest.Testdata(t, c.input), "--snapshot="+snapshot, "--output", filepath.Join(lake, "iceberg/stacks"), "--output-table", "iceberg")
+		for _, step := range c.steps {
+			args := []string{"--store", store, "symbolicate", "--input", formattest.Testdata(t, c.input), "--output", filepath.Join(lake, "iceberg/stacks"), "--output-table", "iceberg", "--snapshot=" + step[0]}
+			mustRun(t, []int{0}, append(args, step[1:]...)...)
 		}
 		var first []string
 		for _, engine := range []string{"pyiceberg", "polars", "duckdb"} {

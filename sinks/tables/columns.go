@@ -29,7 +29,9 @@ func openParquet(ctx context.Context, j *job, in *input) (table, error) {
 	}
 	c := &columns{j: j, in: in, r: r}
 	if c.rows_, err = pqfile.OpenRows(ctx, r, in.entry.Size, j.o.Keys); err == nil {
-		err = c.find()
+		if err = c.rows_.Drop(in.gone); err == nil {
+			err = c.find()
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(blame(err), r.Close())
@@ -47,7 +49,7 @@ func blame(err error) error {
 
 // find finds the columns that have a role, and makes those that are added.
 func (c *columns) find() (err error) {
-	if c.roleColumns, err = findRoles(&c.j.o, c.rows_.Leaves(), c.in.values); err != nil {
+	if c.roleColumns, err = findRoles(&c.j.o, c.in.names.Leaves(c.rows_.Leaves()), c.in.values); err != nil {
 		return err
 	}
 	c.added = answers.Columns(c.j.o.Prefix, c.form == stacks)

@@ -107,7 +107,7 @@ func (j *job) tableInputs(ctx context.Context, t *opentable.Table) (all []*input
 		if j.o.Take != nil && !j.o.Take(f.Key) {
 			continue
 		}
-		in, err := j.input(ctx, &f)
+		in, err := j.input(ctx, t, &f)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,11 @@ func (j *job) sinkInputs(ctx context.Context) (all []*input, err error) {
 	j.report.Table = &TableVersion{t.Format, t.Version}
 	j.report.Files.Seen = len(t.Files)
 	if len(t.Files) > 0 {
-		first, err := j.opened(ctx, &t.Files[0])
+		in, err := j.input(ctx, t, &t.Files[0])
+		if err != nil {
+			return nil, err
+		}
+		first, err := openParquet(ctx, j, in)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", j.o.Input.URL(t.Files[0].Key), err)
 		}
@@ -46,7 +50,7 @@ func (j *job) sinkInputs(ctx context.Context) (all []*input, err error) {
 		if there[f.To] {
 			continue
 		}
-		in, err := j.input(ctx, &f.File)
+		in, err := j.input(ctx, t, &f.File)
 		if err != nil {
 			return nil, err
 		}
@@ -58,20 +62,12 @@ func (j *job) sinkInputs(ctx context.Context) (all []*input, err error) {
 }
 
 // input is a file of a table.
-func (j *job) input(ctx context.Context, f *opentable.File) (*input, error) {
+func (j *job) input(ctx context.Context, t *opentable.Table, f *opentable.File) (*input, error) {
 	e, _, err := j.o.Input.Stat(ctx, f.Key)
 	if err != nil {
 		return nil, fmt.Errorf("a file of the table, %s: %w", j.o.Input.URL(f.Key), err)
 	}
-	return &input{entry: e, to: f.Key, kind: &kind{openParquet}, values: f.Values}, nil
-}
-
-func (j *job) opened(ctx context.Context, f *opentable.File) (table, error) {
-	in, err := j.input(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return openParquet(ctx, j, in)
+	return &input{entry: e, to: f.Key, kind: &kind{openParquet}, values: f.Values, gone: f.Gone, names: t.Names}, nil
 }
 
 // commit shows the files that were written as a snapshot of the output's table, all or none.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/opentable"
 )
 
 // shape says whether a row is a frame or a stack.
@@ -43,6 +44,8 @@ type input struct {
 	kind  *kind
 	// values of columns that stand beside the file, by their names
 	values map[string]string
+	gone   []uint32 // rows that are deleted
+	names  opentable.Names
 
 	table   table    // of rows that are frames; nil while it is closed
 	numbers []uint32 // of its segments

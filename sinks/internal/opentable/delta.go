@@ -9,9 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
 
 const deltaLog = "_delta_log/"
@@ -52,11 +50,18 @@ type DeltaForm struct {
 	Options  map[string]string `json:"options"`
 }
 
+// deltaFile is a file of the log.
+type deltaFile struct {
+	File
+	path   string // in the log
+	vector *deltaVector
+}
+
 // deltaState is what actions of a log add up to.
 type deltaState struct {
-	files map[string]File // by the path in the log
-	known bool            // there is metadata
-	whole bool            // what the log says of rows is kept
+	files map[string]deltaFile // by fileID
+	known bool                 // there is metadata
+	whole bool                 // what the log says of rows is kept
 	Delta
 }
 
@@ -119,7 +124,7 @@ func openDelta(ctx context.Context, b bucket.Bucket, version int64, whole bool) 
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	return s.table(b, version)
+	return s.table(ctx, b, version)
 }
 
 // wholeCheckpoint reports whether all parts of a checkpoint are there: one file, or as many as the names say.
@@ -137,11 +142,12 @@ type deltaAction struct {
 	Add *struct {
 		Path            string             `json:"path"`
 		PartitionValues map[string]*string `json:"partitionValues"`
-		DeletionVector  json.RawMessage    `json:"deletionVector"`
+		DeletionVector  *deltaVector       `json:"deletionVector"`
 		Stats           string             `json:"stats"`
 	} `json:"add"`
 	Remove *struct {
-		Path string `json:"path"`
+		Path           string       `json:"path"`
+		DeletionVector *deltaVector `json:"deletionVector"`
 	} `json:"remove"`
 	Metadata *DeltaMetadata `json:"metaData"`
 	Protocol *DeltaProtocol `json:"protocol"`
@@ -152,7 +158,7 @@ type deltaAction struct {
 }
 
 func newDelta() *deltaState {
-	return &deltaState{files: map[string]File{}, Delta: Delta{Versions: map[string]int64{}}}
+	return &deltaState{files: map[string]deltaFile{}, Delta: Delta{Versions: map[string]int64{}}}
 }
 
 func (s *deltaState) commit(text []byte) error {
@@ -176,7 +182,7 @@ func (s *deltaState) commit(text []byte) error {
 		case a.Version != nil:
 			s.Versions[a.Version.App] = a.Version.Version
 		case a.Remove != nil:
-			delete(s.files, a.Remove.Path)
+			delete(s.files, fileID(a.Remove.Path, a.Remove.DeletionVector))
 		case a.Add != nil:
 			values := map[string]string{}
 			for name, v := range a.Add.PartitionValues {
@@ -184,9 +190,7 @@ func (s *deltaState) commit(text []byte) error {
 					values[name] = *v
 				}
 			}
-			if err := s.add(a.Add.Path, File{Values: values, Stats: a.Add.Stats}, len(a.Add.DeletionVector) > 0 && string(a.Add.DeletionVector) != "null"); err != nil {
-				return err
-			}
+			s.add(a.Add.Path, File{Values: values, Stats: a.Add.Stats}, a.Add.DeletionVector)
 		}
 	}
 	return nil
@@ -214,166 +218,38 @@ func (s *deltaState) metadata(m *DeltaMetadata) error {
 	return nil
 }
 
-func (s *deltaState) add(path string, f File, deleted bool) error {
-	if deleted {
-		return fmt.Errorf("%w: rows of %s are deleted by a deletion vector, which symlake does not read; run REORG TABLE … APPLY (PURGE) first", ErrTable, path)
-	}
+func (s *deltaState) add(path string, f File, v *deltaVector) {
 	if !s.whole {
 		f.Stats = ""
 	}
-	s.files[path] = f
-	return nil
+	s.files[fileID(path, v)] = deltaFile{f, path, v}
 }
 
-func (s *deltaState) table(b bucket.Bucket, version int64) (*Table, error) {
+func (s *deltaState) table(ctx context.Context, b bucket.Bucket, version int64) (*Table, error) {
 	if !s.known {
 		return nil, fmt.Errorf("%w: its log has no metadata up to version %d", ErrTable, version)
 	}
 	t := &Table{Format: "delta", Version: version, ID: s.Metadata.ID, Delta: &s.Delta}
-	for path, f := range s.files {
-		key, err := unescape(path)
-		if err != nil {
+	for _, f := range s.files {
+		var err error
+		if f.Key, err = deltaKey(b, f.path); err != nil {
 			return nil, err
 		}
-		if strings.Contains(key, ":/") || strings.HasPrefix(key, "/") {
-			if key, err = KeyOf(b, b.URL(""), key); err != nil {
-				return nil, err
+		if f.vector != nil {
+			if f.Gone, err = f.vector.read(ctx, b); err != nil {
+				return nil, fmt.Errorf("deleted rows of %s: %w", f.path, err)
 			}
 		}
-		f.Key = key
-		t.Files = append(t.Files, f)
+		t.Files = append(t.Files, f.File)
 	}
 	return t, nil
 }
 
-// checkpoint reads the actions in a part of a checkpoint.
-func (s *deltaState) checkpoint(ctx context.Context, b bucket.Bucket, key string) error {
-	e, _, err := b.Stat(ctx, key)
-	if err != nil {
-		return err
+// deltaKey returns the key of a path of the log.
+func deltaKey(b bucket.Bucket, path string) (string, error) {
+	key, err := unescape(path)
+	if err == nil && (strings.Contains(key, ":/") || strings.HasPrefix(key, "/")) {
+		key, err = KeyOf(b, b.URL(""), key)
 	}
-	r, err := b.Open(ctx, e)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	f, err := pqfile.OpenRows(ctx, r, e.Size, func() (sinks.LakeKeys, error) {
-		return sinks.LakeKeys{}, fmt.Errorf("%w: a checkpoint is encrypted", ErrTable)
-	})
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	paths := []string{"add.path", "add.stats", "txn.appId", "txn.version", "metaData.name", "metaData.description", "metaData.format.provider", "metaData.format.options.key_value.key",
-		"metaData.format.options.key_value.value", "metaData.schemaString", "metaData.createdTime", "protocol.minWriterVersion", "protocol.writerFeatures", "add.partitionValues.key_value.key", "add.partitionValues.key_value.value", "add.deletionVector.storageType",
-		"metaData.partitionColumns", "metaData.configuration.key_value.key", "metaData.configuration.key_value.value", "metaData.id",
-		"protocol.minReaderVersion", "protocol.readerFeatures", "sidecar.path"}
-	var leaves []pqfile.Leaf
-	at := map[string]int{}
-	for _, l := range f.Leaves() {
-		if slices.Contains(paths, l.Path) && l.Kind != pqfile.LeafOther {
-			at[l.Path] = len(leaves)
-			leaves = append(leaves, l)
-		}
-	}
-	if _, ok := at["add.path"]; !ok {
-		return fmt.Errorf("%w: the checkpoint has no column add.path", ErrTable)
-	}
-	for g := range f.Groups() {
-		err := f.Scan(ctx, g, leaves, func(rows int, cells []pqfile.Cells) error {
-			return s.actions(rows, func(path string) *pqfile.Cells {
-				if i, ok := at[path]; ok {
-					return &cells[i]
-				}
-				return nil
-			})
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// actions takes some rows of a checkpoint, by column.
-func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) error {
-	text := func(path string, i int) string {
-		c := column(path)
-		if c == nil || i < len(c.Null) && c.Null[i] {
-			return ""
-		}
-		return strings.Clone(c.Texts[i])
-	}
-	list := func(path string, i int) (all []string) {
-		c := column(path)
-		if c == nil {
-			return nil
-		}
-		from := 0
-		if i > 0 {
-			from = c.Ends[i-1]
-		}
-		for k := from; k < c.Ends[i]; k++ {
-			if k < len(c.Null) && c.Null[k] {
-				all = append(all, "")
-			} else {
-				all = append(all, strings.Clone(c.Texts[k]))
-			}
-		}
-		return all
-	}
-	number := func(path string, i int) *int64 {
-		c := column(path)
-		if c == nil || i < len(c.Null) && c.Null[i] {
-			return nil
-		}
-		n := int64(c.Ints[i])
-		return &n
-	}
-	pairs := func(path string, i int) map[string]string {
-		keys, values := list(path+".key_value.key", i), list(path+".key_value.value", i)
-		m := map[string]string{}
-		for k := range min(len(keys), len(values)) {
-			m[keys[k]] = values[k]
-		}
-		return m
-	}
-	for i := range rows {
-		if text("sidecar.path", i) != "" {
-			return fmt.Errorf("%w: its checkpoint has sidecars, which symlake does not read; write it as Parquet files with your engine", ErrTable)
-		}
-		if path := text("add.path", i); path != "" {
-			f := File{Values: pairs("add.partitionValues", i), Stats: text("add.stats", i)}
-			if err := s.add(path, f, text("add.deletionVector.storageType", i) != ""); err != nil {
-				return err
-			}
-		}
-		if app := text("txn.appId", i); app != "" {
-			if v := number("txn.version", i); v != nil {
-				s.Versions[app] = *v
-			}
-		}
-		if id := text("metaData.id", i); id != "" {
-			m := &DeltaMetadata{ID: id, Schema: text("metaData.schemaString", i), PartitionColumns: list("metaData.partitionColumns", i), Configuration: pairs("metaData.configuration", i),
-				Format: DeltaForm{text("metaData.format.provider", i), pairs("metaData.format.options", i)}, Created: number("metaData.createdTime", i)}
-			for to, path := range map[**string]string{&m.Name: "metaData.name", &m.Description: "metaData.description"} {
-				if v := text(path, i); v != "" {
-					*to = &v
-				}
-			}
-			if err := s.metadata(m); err != nil {
-				return err
-			}
-		}
-		if reader := number("protocol.minReaderVersion", i); reader != nil {
-			p := &DeltaProtocol{Reader: *reader, ReaderFeatures: list("protocol.readerFeatures", i), WriterFeatures: list("protocol.writerFeatures", i)}
-			if writer := number("protocol.minWriterVersion", i); writer != nil {
-				p.Writer = *writer
-			}
-			if err := s.protocol(p); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return key, err
 }

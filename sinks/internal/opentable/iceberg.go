@@ -80,7 +80,11 @@ func openIceberg(ctx context.Context, b bucket.Bucket, snapshot int64, whole boo
 			if s.Schema != nil && !newest {
 				t.Iceberg.Schema = *s.Schema
 			}
-			return t, t.manifests(ctx, b, m.Location, s.Manifest)
+			t.Names = namesOf(text, t.Iceberg.Schema)
+			if err := t.manifests(ctx, b, m.Location, s.Manifest); err != nil {
+				return nil, err
+			}
+			return t, t.readDeletes(ctx, b, m.Location)
 		}
 	}
 	return nil, fmt.Errorf("%w: %s has no snapshot %d", ErrTable, key, snapshot)
@@ -167,7 +171,7 @@ func (t *Table) manifests(ctx context.Context, b bucket.Bucket, location, list s
 		spec, _ := r["partition_spec_id"].(int64)
 		err = f.Each(func(entry map[string]any) error {
 			before := len(t.Files)
-			err := t.entry(b, location, entry)
+			err := t.entry(b, location, entry, sequenceOf(r, entry))
 			if t.whole && len(t.Files) > before {
 				f := &t.Files[before]
 				f.Entry, _ = entry["data_file"].(map[string]any)
@@ -182,6 +186,15 @@ func (t *Table) manifests(ctx context.Context, b bucket.Bucket, location, list s
 	})
 }
 
+// sequenceOf returns the number of the commit that added a file: of its entry, or else of the manifest. Version 1 has none.
+func sequenceOf(manifest, entry map[string]any) int64 {
+	if n, ok := entry["sequence_number"].(int64); ok {
+		return n
+	}
+	n, _ := manifest["sequence_number"].(int64)
+	return n
+}
+
 // Of an entry of a manifest.
 const (
 	entryDeleted   = 2
@@ -189,7 +202,7 @@ const (
 	contentDeletes = 1 // by position
 )
 
-func (t *Table) entry(b bucket.Bucket, location string, entry map[string]any) error {
+func (t *Table) entry(b bucket.Bucket, location string, entry map[string]any, sequence int64) error {
 	if status, _ := entry["status"].(int64); status == entryDeleted {
 		return nil
 	}
@@ -197,17 +210,24 @@ func (t *Table) entry(b bucket.Bucket, location string, entry map[string]any) er
 	path, _ := f["file_path"].(string)
 	content, _ := f["content"].(int64)
 	form, _ := f["file_format"].(string)
+	key, err := KeyOf(b, location, path)
 	switch {
-	case content == contentDeletes:
-		return fmt.Errorf("%w: rows are deleted by position in %s, which symlake does not read; run rewrite_data_files with delete-file-threshold 1 first", ErrTable, path)
-	case content != contentRows:
+	case content > contentDeletes:
 		return fmt.Errorf("%w: rows are deleted by value in %s, which symlake does not read; run rewrite_data_files first", ErrTable, path)
+	case content == contentDeletes && strings.EqualFold(form, "puffin"):
+		d := deletes{key: key, sequence: sequence}
+		d.references, _ = f["referenced_data_file"].(string)
+		d.offset, _ = f["content_offset"].(int64)
+		if d.bytes, _ = f["content_size_in_bytes"].(int64); d.bytes <= 0 || d.references == "" {
+			return fmt.Errorf("%w: %s has deleted rows of no file", ErrTable, path)
+		}
+		t.deletes = append(t.deletes, d)
 	case !strings.EqualFold(form, "parquet"):
 		return fmt.Errorf("%w: %s is of format %s, and symlake reads Parquet", ErrTable, path, form)
-	}
-	key, err := KeyOf(b, location, path)
-	if err == nil {
-		t.Files = append(t.Files, File{Key: key})
+	case content == contentDeletes:
+		t.deletes = append(t.deletes, deletes{key: key, sequence: sequence})
+	default:
+		t.Files = append(t.Files, File{Key: key, sequence: sequence})
 	}
 	return err
 }

@@ -33,6 +33,8 @@ type File struct {
 	Spec  int64          // Iceberg: id of the partition spec
 	// Partition is the Avro type of the partition in Entry, as JSON.
 	Partition string
+
+	sequence int64 // Iceberg: of the commit that added the file
 }
 
 // Deleted tells the rows that were deleted from those of another version: a hash of Gone; "": none.
@@ -58,9 +60,12 @@ type Table struct {
 	Files   []File // by key
 	ID      string // made with the table, and kept by it wherever it moves
 
+	Names   Names  // of columns; nil: files say them
 	Delta   *Delta // nil: the format is another one
 	Iceberg *Iceberg
 	whole   bool
+	deletes []deletes // of Iceberg
+	gone    int       // positions that were read
 }
 
 // Newest asks for the version that counts now.

@@ -22,6 +22,20 @@ const (
 	resealStatsBytes = 1 << 10 // longer bounds are left out
 )
 
+// Extend begins a file with the rows of f, in their order and row groups, and the columns of a table added. From a plain
+// file to a plain one it copies the bytes of the old columns; otherwise, and if rows are left out, it copies their values.
+func (f *Rows) Extend(ctx context.Context, w io.Writer, x Extension) (e Extended, err error) {
+	defer broken(&err, ErrRows)
+	drop, err := f.dropped(x.Table)
+	if err != nil {
+		return nil, err
+	}
+	if f.sealed != nil || x.Profile == sinks.LakeSealed || f.gone != nil {
+		return f.reseal(ctx, w, x, drop)
+	}
+	return f.splice(w, x, drop)
+}
+
 // resealed writes a file with the old columns of a sealed file, or seals the columns of a plain one. Arrow decrypts and decodes
 // the values of old columns and encodes them again. The Writer takes their pages and the pages of new columns; without a key
 // it leaves them in clear.
@@ -30,6 +44,7 @@ type resealed struct {
 	from  *file.Reader
 	own   bool // Close closes from
 	kept  []int
+	gone  [][]uint32 // of the Rows
 	props *pa.WriterProperties
 	err   error
 }
@@ -49,10 +64,10 @@ func (f *Rows) reseal(ctx context.Context, w io.Writer, x Extension, drop []stri
 	if err != nil {
 		return nil, err
 	}
-	if to.bare = key == nil; to.bare {
+	if to.bare = key == nil; to.bare && f.gone == nil { // a file of a table keeps the numbers of columns
 		plainIntegers(to.footer.Schema)
 	}
-	r := &resealed{Writer: to, from: f.sealed}
+	r := &resealed{Writer: to, from: f.sealed, gone: f.gone}
 	if r.from == nil {
 		if r.from, err = file.NewParquetReader(io.NewSectionReader(f.r, 0, f.size)); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRows, err)
@@ -110,7 +125,11 @@ func (r *resealed) Group(ctx context.Context, added *RowGroup) (err error) {
 
 	n := len(r.footer.RowGroups)
 	from := r.from.RowGroup(n)
-	if rows := from.NumRows(); rows != int64(added.Rows) {
+	var gone []uint32
+	if r.gone != nil {
+		gone = r.gone[n]
+	}
+	if rows := from.NumRows() - int64(len(gone)); rows != int64(added.Rows) {
 		return fmt.Errorf("row group %d has %d rows, and %d answers", n, rows, added.Rows)
 	}
 	to, err := r.begin(added.Rows, len(r.kept)+len(added.leaves))
@@ -131,7 +150,7 @@ func (r *resealed) Group(ctx context.Context, added *RowGroup) (err error) {
 		if err != nil {
 			return fmt.Errorf("%w: column %d: %w", ErrRows, i, err)
 		}
-		if err := r.keep(to, at, column, in); err != nil {
+		if err := r.keep(to, at, column, in, gone); err != nil {
 			return fmt.Errorf("%w: column %s: %w", ErrRows, in.Descriptor().Path(), err)
 		}
 		at++
@@ -146,13 +165,13 @@ func (r *resealed) Group(ctx context.Context, added *RowGroup) (err error) {
 }
 
 // keep encodes the values of an old column, which becomes column at of a row group.
-func (r *resealed) keep(to *writing, at int, column *metadata.ColumnChunkMetaDataBuilder, in file.ColumnChunkReader) error {
+func (r *resealed) keep(to *writing, at int, column *metadata.ColumnChunkMetaDataBuilder, in file.ColumnChunkReader, gone []uint32) error {
 	m := r.chunk(to, at)
 	d := in.Descriptor()
 	m.Type, m.PathInSchema, m.Codec = format.Type(d.PhysicalType()), strings.Split(d.Path(), "."), r.pager.codec()
 	pages := &chunkPages{x: r.Writer, m: m, at: place{to.number, at, 0}}
 	out := file.NewColumnChunkWriter(column, pages, r.props)
-	if err := copyValues(out, in); err != nil {
+	if err := copyValues(out, in, gone); err != nil {
 		return err
 	}
 	if err := out.Close(); err != nil {
@@ -221,25 +240,25 @@ func pageStatistics(s metadata.EncodedStatistics) format.Statistics {
 	return format.Statistics{Min: t.Min, Max: t.Max, MinValue: t.MinValue, MaxValue: t.MaxValue, NullCount: t.GetNullCount()}
 }
 
-// copyValues copies the values of a chunk, with their levels.
-func copyValues(to file.ColumnChunkWriter, from file.ColumnChunkReader) error {
+// copyValues copies the values of a chunk, with their levels, but for rows that are gone.
+func copyValues(to file.ColumnChunkWriter, from file.ColumnChunkReader, gone []uint32) error {
 	switch in := from.(type) {
 	case *file.BooleanColumnChunkReader:
-		return copyBatches[bool](in, to.(*file.BooleanColumnChunkWriter))
+		return copyBatches[bool](in, to.(*file.BooleanColumnChunkWriter), gone)
 	case *file.Int32ColumnChunkReader:
-		return copyBatches[int32](in, to.(*file.Int32ColumnChunkWriter))
+		return copyBatches[int32](in, to.(*file.Int32ColumnChunkWriter), gone)
 	case *file.Int64ColumnChunkReader:
-		return copyBatches[int64](in, to.(*file.Int64ColumnChunkWriter))
+		return copyBatches[int64](in, to.(*file.Int64ColumnChunkWriter), gone)
 	case *file.Int96ColumnChunkReader:
-		return copyBatches[pa.Int96](in, to.(*file.Int96ColumnChunkWriter))
+		return copyBatches[pa.Int96](in, to.(*file.Int96ColumnChunkWriter), gone)
 	case *file.Float32ColumnChunkReader:
-		return copyBatches[float32](in, to.(*file.Float32ColumnChunkWriter))
+		return copyBatches[float32](in, to.(*file.Float32ColumnChunkWriter), gone)
 	case *file.Float64ColumnChunkReader:
-		return copyBatches[float64](in, to.(*file.Float64ColumnChunkWriter))
+		return copyBatches[float64](in, to.(*file.Float64ColumnChunkWriter), gone)
 	case *file.ByteArrayColumnChunkReader:
-		return copyBatches[pa.ByteArray](in, to.(*file.ByteArrayColumnChunkWriter))
+		return copyBatches[pa.ByteArray](in, to.(*file.ByteArrayColumnChunkWriter), gone)
 	case *file.FixedLenByteArrayColumnChunkReader:
-		return copyBatches[pa.FixedLenByteArray](in, to.(*file.FixedLenByteArrayColumnChunkWriter))
+		return copyBatches[pa.FixedLenByteArray](in, to.(*file.FixedLenByteArrayColumnChunkWriter), gone)
 	}
 	return fmt.Errorf("values of %T", from)
 }
@@ -249,7 +268,8 @@ func copyBatches[T any](in interface {
 	ReadBatch(n int64, values []T, def, rep []int16) (int64, int, error)
 }, out interface {
 	WriteBatch(values []T, def, rep []int16) (int64, error)
-}) error {
+}, gone []uint32) error {
+	rows := living{gone: gone}
 	values, def, rep := make([]T, readValues), make([]int16, readValues), make([]int16, readValues)
 	for in.HasNext() {
 		total, n, err := in.ReadBatch(readValues, values, def, rep)
@@ -260,6 +280,13 @@ func copyBatches[T any](in interface {
 			return io.ErrNoProgress
 		}
 		d, r := def[:total], rep[:total]
+		if len(gone) > 0 {
+			var levels int
+			levels, n = keepRows(&rows, values, d, r, in.Descriptor().MaxDefinitionLevel(), in.Descriptor().MaxRepetitionLevel())
+			if d, r = d[:levels], r[:levels]; levels == 0 {
+				continue
+			}
+		}
 		if in.Descriptor().MaxDefinitionLevel() == 0 {
 			d = nil
 		}

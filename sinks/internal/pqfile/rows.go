@@ -34,6 +34,7 @@ type Rows struct {
 	footer *format.FileMetaData
 	leaves []Leaf
 	groups []int64
+	gone   [][]uint32 // rows that are left out, by row group; nil: none
 	meta   map[string]string
 }
 
@@ -44,6 +45,7 @@ type Leaf struct {
 	Path string
 	Kind LeafKind
 	List bool // a row has any number of values; false: one or none
+	ID   int  // number of the column, as Iceberg gives it; 0: none
 
 	index     int
 	def       int // definition level of a value
@@ -168,7 +170,7 @@ func leavesOf(all []format.SchemaElement) (leaves []Leaf, err error) {
 			}
 			return nil
 		}
-		l := Leaf{Path: shortPath(path), List: rep > 0, index: len(leaves), def: def, element: element, repeated: rep}
+		l := Leaf{Path: shortPath(path), List: rep > 0, ID: int(e.FieldID), index: len(leaves), def: def, element: element, repeated: rep}
 		l.classify(e)
 		leaves = append(leaves, l)
 		return nil

@@ -60,14 +60,17 @@ func (f *Rows) Scan(ctx context.Context, group int, leaves []Leaf, emit func(row
 			pages := f.plain.RowGroups()[group].ColumnChunks()[l.index].Pages()
 			defer pages.Close()
 			cursors[i].next = plainValues(pages, l)
-			continue
+		} else {
+			chunk, err := sealed.RowGroup(group).Column(l.index)
+			if err != nil {
+				return fmt.Errorf("%w: column %s: %w", ErrRows, l.Path, err)
+			}
+			if cursors[i].next, err = sealedValues(chunk, l); err != nil {
+				return err
+			}
 		}
-		chunk, err := sealed.RowGroup(group).Column(l.index)
-		if err != nil {
-			return fmt.Errorf("%w: column %s: %w", ErrRows, l.Path, err)
-		}
-		if cursors[i].next, err = sealedValues(chunk, l); err != nil {
-			return err
+		if f.gone != nil {
+			cursors[i].next = left(cursors[i].next, l, f.gone[group])
 		}
 	}
 	cells := make([]Cells, len(leaves))

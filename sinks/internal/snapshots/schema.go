@@ -120,6 +120,9 @@ func (s *schema) evolve(source *schema, added *pqfile.Table, last *int) (changed
 			f.Required, f.text = false, nil // older rows do not have it
 			s.fields = append(s.fields, f)
 			changed = true
+		case have != nil && same == nil && sameJSON(have.Type, f.Type): // the input has renamed it
+			have.Name, have.text = f.Name, nil
+			changed = true
 		case have == nil || have != same:
 			return false, fmt.Errorf("%w: column %s of the input has the id %d, and another one in the table. Write to a new folder", ErrTable, f.Name, f.ID)
 		case !sameJSON(have.Type, f.Type):
@@ -220,38 +223,30 @@ func adopt(c *pqfile.Column, id int, typ jsonText) error {
 
 // mappedField is a column of a name mapping.
 type mappedField struct {
-	ID     int           `json:"field-id"`
+	ID     int           `json:"field-id,omitempty"`
 	Names  []string      `json:"names"`
 	Fields []mappedField `json:"fields,omitempty"`
 }
 
 // mapping returns the property that finds columns of files without ids: of a table that has one, with the columns that it lacks.
 func (s *schema) mapping(properties map[string]string) (map[string]string, error) {
-	var all []jsonText
-	known := map[string]bool{}
+	var all []mappedField
 	if text, ok := properties[mappingProperty]; ok {
 		if err := json.Unmarshal([]byte(text), &all); err != nil {
 			return nil, fmt.Errorf("%w: its %s cannot be read: %w", ErrTable, mappingProperty, err)
 		}
-		for _, text := range all {
-			var m mappedField
-			if err := json.Unmarshal(text, &m); err != nil {
-				return nil, fmt.Errorf("%w: its %s cannot be read: %w", ErrTable, mappingProperty, err)
-			}
-			for _, name := range m.Names {
-				known[name] = true
-			}
-		}
+	}
+	at := make(map[int]int, len(all)) // by id
+	for i := range all {
+		at[all[i].ID] = i
 	}
 	for _, m := range mapped(s.fields) {
-		if known[m.Names[0]] {
-			continue
+		switch i, ok := at[m.ID]; {
+		case !ok:
+			all = append(all, m)
+		case !slices.Contains(all[i].Names, m.Names[0]): // it has a new name
+			all[i].Names = append(all[i].Names, m.Names[0])
 		}
-		text, err := json.Marshal(m)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, text)
 	}
 	text, err := json.Marshal(all)
 	return map[string]string{mappingProperty: string(text)}, err

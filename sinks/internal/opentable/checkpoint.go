@@ -1,0 +1,140 @@
+package opentable
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/pqfile"
+)
+
+// checkpoint reads the actions in a part of a checkpoint.
+func (s *deltaState) checkpoint(ctx context.Context, b bucket.Bucket, key string) error {
+	f, done, err := openRows(ctx, b, key)
+	if err != nil {
+		return err
+	}
+	defer done()
+	paths := []string{"add.path", "add.stats", "txn.appId", "txn.version", "metaData.name", "metaData.description", "metaData.format.provider", "metaData.format.options.key_value.key",
+		"metaData.format.options.key_value.value", "metaData.schemaString", "metaData.createdTime", "protocol.minWriterVersion", "protocol.writerFeatures", "add.partitionValues.key_value.key", "add.partitionValues.key_value.value", "add.deletionVector.storageType", "add.deletionVector.pathOrInlineDv", "add.deletionVector.offset",
+		"add.deletionVector.sizeInBytes", "add.deletionVector.cardinality",
+		"metaData.partitionColumns", "metaData.configuration.key_value.key", "metaData.configuration.key_value.value", "metaData.id",
+		"protocol.minReaderVersion", "protocol.readerFeatures", "sidecar.path"}
+	var leaves []pqfile.Leaf
+	at := map[string]int{}
+	for _, l := range f.Leaves() {
+		if slices.Contains(paths, l.Path) && l.Kind != pqfile.LeafOther {
+			at[l.Path] = len(leaves)
+			leaves = append(leaves, l)
+		}
+	}
+	if _, ok := at["add.path"]; !ok {
+		return fmt.Errorf("%w: the checkpoint has no column add.path", ErrTable)
+	}
+	for g := range f.Groups() {
+		err := f.Scan(ctx, g, leaves, func(rows int, cells []pqfile.Cells) error {
+			return s.actions(rows, func(path string) *pqfile.Cells {
+				if i, ok := at[path]; ok {
+					return &cells[i]
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// actions takes some rows of a checkpoint, by column.
+func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) error {
+	text := func(path string, i int) string {
+		c := column(path)
+		if c == nil || i < len(c.Null) && c.Null[i] {
+			return ""
+		}
+		return strings.Clone(c.Texts[i])
+	}
+	list := func(path string, i int) (all []string) {
+		c := column(path)
+		if c == nil {
+			return nil
+		}
+		from := 0
+		if i > 0 {
+			from = c.Ends[i-1]
+		}
+		for k := from; k < c.Ends[i]; k++ {
+			if k < len(c.Null) && c.Null[k] {
+				all = append(all, "")
+			} else {
+				all = append(all, strings.Clone(c.Texts[k]))
+			}
+		}
+		return all
+	}
+	number := func(path string, i int) *int64 {
+		c := column(path)
+		if c == nil || i < len(c.Null) && c.Null[i] {
+			return nil
+		}
+		n := int64(c.Ints[i])
+		return &n
+	}
+	pairs := func(path string, i int) map[string]string {
+		keys, values := list(path+".key_value.key", i), list(path+".key_value.value", i)
+		m := map[string]string{}
+		for k := range min(len(keys), len(values)) {
+			m[keys[k]] = values[k]
+		}
+		return m
+	}
+	for i := range rows {
+		if text("sidecar.path", i) != "" {
+			return fmt.Errorf("%w: its checkpoint has sidecars, which symlake does not read; write it as Parquet files with your engine", ErrTable)
+		}
+		if path := text("add.path", i); path != "" {
+			f := File{Values: pairs("add.partitionValues", i), Stats: text("add.stats", i)}
+			var v *deltaVector
+			if storage := text("add.deletionVector.storageType", i); storage != "" {
+				v = &deltaVector{Storage: storage, Path: text("add.deletionVector.pathOrInlineDv", i), Offset: number("add.deletionVector.offset", i)}
+				for to, path := range map[*int64]string{&v.Bytes: "add.deletionVector.sizeInBytes", &v.Rows: "add.deletionVector.cardinality"} {
+					if n := number(path, i); n != nil {
+						*to = *n
+					}
+				}
+			}
+			s.add(path, f, v)
+		}
+		if app := text("txn.appId", i); app != "" {
+			if v := number("txn.version", i); v != nil {
+				s.Versions[app] = *v
+			}
+		}
+		if id := text("metaData.id", i); id != "" {
+			m := &DeltaMetadata{ID: id, Schema: text("metaData.schemaString", i), PartitionColumns: list("metaData.partitionColumns", i), Configuration: pairs("metaData.configuration", i),
+				Format: DeltaForm{text("metaData.format.provider", i), pairs("metaData.format.options", i)}, Created: number("metaData.createdTime", i)}
+			for to, path := range map[**string]string{&m.Name: "metaData.name", &m.Description: "metaData.description"} {
+				if v := text(path, i); v != "" {
+					*to = &v
+				}
+			}
+			if err := s.metadata(m); err != nil {
+				return err
+			}
+		}
+		if reader := number("protocol.minReaderVersion", i); reader != nil {
+			p := &DeltaProtocol{Reader: *reader, ReaderFeatures: list("protocol.readerFeatures", i), WriterFeatures: list("protocol.writerFeatures", i)}
+			if writer := number("protocol.minWriterVersion", i); writer != nil {
+				p.Writer = *writer
+			}
+			if err := s.protocol(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
