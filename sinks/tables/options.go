@@ -29,8 +29,8 @@ type Options struct {
 	// Output is where the results go, under the keys of their inputs; of one object under OutputKey, if that is given.
 	Output    bucket.Bucket
 	OutputKey string
-	// OutputTable has the output be a table of a format, delta or iceberg, as the input is: a new one at Output, or one that is
-	// there and gets the rows in a new snapshot. "": files.
+	// OutputTable is the format of the table that the output becomes, delta or iceberg, as the input is: a new table at Output, or
+	// the table there, which gets the rows in a new snapshot. "": files.
 	OutputTable string
 
 	Columns Columns

@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks/internal/snapshots"
 )
 
-// sinkInputs finds the files of the input's table whose rows the output's table lacks.
+// sinkInputs finds the files of the input's table that the output's table lacks.
 func (j *job) sinkInputs(ctx context.Context) (all []*input, err error) {
 	t, err := opentable.OpenWhole(ctx, j.o.Input, j.o.Snapshot)
 	if err != nil {

@@ -74,7 +74,7 @@ func TestAvroBomb(t *testing.T) {
 	}
 }
 
-// What is read can be written under the schema of its file, and is read again as it was.
+// A record that was read and written again under the schema of its file is the same record.
 func TestWrite(t *testing.T) {
 	for _, text := range manifests(t) {
 		f, err := Open(text)

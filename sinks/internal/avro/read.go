@@ -125,7 +125,7 @@ func limited(r io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// reader reads values. bad notes that they are cut.
+// reader reads values. bad notes a cut value.
 type reader struct {
 	b     []byte
 	bad   bool

@@ -13,7 +13,7 @@ import (
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
 
-// deletes is a file of deleted rows of an Iceberg table, or a part of one that is a vector.
+// deletes is a file of deleted rows of an Iceberg table, or a deletion vector in a file.
 type deletes struct {
 	key        string
 	sequence   int64
@@ -22,7 +22,7 @@ type deletes struct {
 	bytes      int64  // of a vector; 0: positions in Parquet
 }
 
-// readDeletes finds which rows of the data files are deleted: those of files that are as old as the deletion, or older.
+// readDeletes finds which rows of the data files are deleted. A deletion reaches files of its own commit and of earlier ones.
 func (t *Table) readDeletes(ctx context.Context, b bucket.Bucket, location string) error {
 	if len(t.deletes) == 0 {
 		return nil

@@ -37,7 +37,7 @@ type File struct {
 	sequence int64 // Iceberg: of the commit that added the file
 }
 
-// Deleted tells the rows that were deleted from those of another version: a hash of Gone; "": none.
+// Deleted returns a hash of Gone, by which versions of a table are compared; "": no row was deleted.
 func (f *File) Deleted() string {
 	if len(f.Gone) == 0 {
 		return ""

@@ -34,8 +34,8 @@ func framedVector(b []byte) ([]uint32, error) {
 	return vector(body)
 }
 
-// vector reads the rows of a vector, ascending: a magic number, and a Roaring bitmap of 64 bits in the portable form, of which
-// only the first 2^32 numbers are taken.
+// vector reads the rows of a vector, ascending: a magic number, and a Roaring bitmap of 64 bits in the portable form. Rows above 2^32
+// are refused.
 func vector(b []byte) ([]uint32, error) {
 	rest, ok := strings.CutPrefix(string(b), vectorMagic)
 	if !ok || len(rest) < 8 {
@@ -55,7 +55,7 @@ func vector(b []byte) ([]uint32, error) {
 	return rows, nil
 }
 
-// bitmap reads a Roaring bitmap of 32 bits. bad notes that it is damaged.
+// bitmap reads a Roaring bitmap of 32 bits. bad notes damage.
 type bitmap struct {
 	b   []byte
 	bad bool

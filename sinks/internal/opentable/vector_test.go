@@ -158,7 +158,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// The rows that Spark left in tables with deleted rows are what their engines count, whatever a column was called.
+// The rows that Spark deleted in files are left out, and a renamed column has its new name.
 func TestDeletes(t *testing.T) {
 	for name, want := range map[string][][]uint32{"deletes": {{1, 3, 5}, {0}}, "vectors": {{1, 4}}} {
 		b, err := file.Open(formattest.Testdata(t, "rest/"+name))

@@ -45,21 +45,6 @@ func (l *living) next() bool {
 	return l.last
 }
 
-// left gives of the values that next gives those of rows that are left.
-func left(next func(to []value) (int, error), l Leaf, gone []uint32) func(to []value) (int, error) {
-	rows := living{gone: gone}
-	return func(to []value) (int, error) {
-		n, err := next(to)
-		kept := to[:0]
-		for _, v := range to[:n] {
-			if (!l.List || v.first) && rows.next() || l.List && !v.first && rows.last {
-				kept = append(kept, v)
-			}
-		}
-		return len(kept), err
-	}
-}
-
 // keepRows moves the values and levels of rows that are left to the front, and returns how many levels and values these are.
 // most are the maximum levels of the column.
 func keepRows[T any](rows *living, values []T, def, rep []int16, mostDef, mostRep int16) (levels, n int) {

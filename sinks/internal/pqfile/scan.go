@@ -94,6 +94,21 @@ func (f *Rows) Scan(ctx context.Context, group int, leaves []Leaf, emit func(row
 	return nil
 }
 
+// left passes on the values of rows that are left.
+func left(next func(to []value) (int, error), l Leaf, gone []uint32) func(to []value) (int, error) {
+	rows := living{gone: gone}
+	return func(to []value) (int, error) {
+		n, err := next(to)
+		kept := to[:0]
+		for _, v := range to[:n] {
+			if (!l.List || v.first) && rows.next() || l.List && !v.first && rows.last {
+				kept = append(kept, v)
+			}
+		}
+		return len(kept), err
+	}
+}
+
 // value is a value with its levels, as far as they say something.
 type value struct {
 	text  string

@@ -144,7 +144,7 @@ func plainMetadata(m map[string]any) map[string]any {
 var writerFeatures = []string{"appendOnly", "invariants", "checkConstraints", "generatedColumns", "identityColumns", "allowColumnDefaults", "changeDataFeed", "deletionVectors",
 	"timestampNtz", "vacuumProtocolCheck", "typeWidening", "typeWidening-preview", "domainMetadata", "columnMapping"}
 
-// writable refuses a table whose writers must do more than this package does.
+// writable refuses a table that asks more of writers than this package does.
 func (t *Table) writable() error {
 	d := t.base.Delta
 	if d.Protocol.Writer > 7 {

@@ -37,8 +37,8 @@ const (
 	keepVersions    = 100 // entries of the metadata log
 )
 
-// notedIceberg looks into the snapshots from the newest one back: one that was rolled back does not count. If these have expired,
-// a property of the table tells.
+// notedIceberg looks into the snapshots from the newest one back: snapshots that were rolled back do not count. If the
+// snapshots have expired, a property of the table tells.
 func (t *Table) notedIceberg() (*int64, error) {
 	m, err := t.read()
 	if err != nil {
@@ -221,7 +221,7 @@ func specs(m *icemeta.Metadata) (map[int64]json.RawMessage, error) {
 	return all, nil
 }
 
-// sameSpecs refuses files whose partition spec the table does not have.
+// sameSpecs refuses files of a partition spec that the table does not have.
 func sameSpecs(files []opentable.File, source, m *icemeta.Metadata) error {
 	theirs, err := specs(source)
 	if err != nil {

@@ -109,8 +109,8 @@ func (s *schema) find(is func(f *field) bool) *field {
 // carry.
 const firstID = 1_000_000
 
-// evolve adds the columns of the source and those of added that s lacks, and gives those of added their ids. last is the highest
-// id so far.
+// evolve adds to s the columns of the source and of added that it lacks, and gives the columns of added their ids. last is the
+// highest id so far.
 func (s *schema) evolve(source *schema, added *pqfile.Table, last *int) (changed bool, err error) {
 	for _, f := range source.fields {
 		have := s.find(func(x *field) bool { return x.ID == f.ID })

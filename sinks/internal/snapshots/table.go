@@ -35,7 +35,7 @@ type Options struct {
 	Source *opentable.Table
 	From   bucket.Bucket
 	Added  *pqfile.Table // columns that the rows get
-	// Digest tells what else the rows depend on: files of another digest are not taken for those of this run.
+	// Digest tells what else the rows depend on: files of another digest are not this run's.
 	Digest string
 	Again  bool // write all files again
 	Run    string
@@ -209,14 +209,14 @@ func (t *Table) signature() string {
 	return b.String()
 }
 
-// Files returns the files that are to be written: each whole, and never over another object. One that is there already is an
-// earlier run's, and as good.
+// Files returns the files that are to be written: each whole, and never over another object. If a file is there already, an earlier
+// run wrote it, and it is as good.
 func (t *Table) Files() []File { return t.files }
 
 // Prefix begins the keys of all data files of the source.
 func (t *Table) Prefix() string { return t.folder() + t.prefix() }
 
-// Added returns the columns that rows get. In a file whose columns have no ids, the added ones must not have any either.
+// Added returns the columns that rows get. In a file without ids, the added columns must not have any either.
 func (t *Table) Added(ids bool) *pqfile.Table {
 	if ids {
 		return t.added
