@@ -113,11 +113,7 @@ func (w *writer) value(s *Schema, v any) error {
 		if !ok {
 			return bad()
 		}
-		if s.kind == "float" {
-			w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(float32(x)))
-		} else {
-			w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(x))
-		}
+		w.float(s, x)
 	case "bytes", "string":
 		x, ok := v.(string)
 		if !ok {
@@ -147,19 +143,32 @@ func (w *writer) value(s *Schema, v any) error {
 		if !ok {
 			return bad()
 		}
-		if len(x) > 0 {
-			w.long(int64(len(x)))
-		}
-		for name, item := range x {
-			w.text(name)
-			if err := w.value(s.items, item); err != nil {
-				return err
-			}
-		}
-		w.long(0)
+		return w.pairs(s, x)
 	default:
 		return bad()
 	}
+	return nil
+}
+
+func (w *writer) float(s *Schema, x float64) {
+	if s.kind == "float" {
+		w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(float32(x)))
+	} else {
+		w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(x))
+	}
+}
+
+func (w *writer) pairs(s *Schema, x map[string]any) error {
+	if len(x) > 0 {
+		w.long(int64(len(x)))
+	}
+	for name, item := range x {
+		w.text(name)
+		if err := w.value(s.items, item); err != nil {
+			return err
+		}
+	}
+	w.long(0)
 	return nil
 }
 

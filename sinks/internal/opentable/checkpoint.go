@@ -98,16 +98,7 @@ func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) e
 		}
 		if path := text("add.path", i); path != "" {
 			f := File{Values: pairs("add.partitionValues", i), Stats: text("add.stats", i)}
-			var v *deltaVector
-			if storage := text("add.deletionVector.storageType", i); storage != "" {
-				v = &deltaVector{Storage: storage, Path: text("add.deletionVector.pathOrInlineDv", i), Offset: number("add.deletionVector.offset", i)}
-				for to, path := range map[*int64]string{&v.Bytes: "add.deletionVector.sizeInBytes", &v.Rows: "add.deletionVector.cardinality"} {
-					if n := number(path, i); n != nil {
-						*to = *n
-					}
-				}
-			}
-			s.add(path, f, v)
+			s.add(path, f, vectorAt(text, number, i))
 		}
 		if app := text("txn.appId", i); app != "" {
 			if v := number("txn.version", i); v != nil {
@@ -137,4 +128,19 @@ func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) e
 		}
 	}
 	return nil
+}
+
+// vectorAt returns the deletion vector in row i of a checkpoint; nil: there is none.
+func vectorAt(text func(path string, i int) string, number func(path string, i int) *int64, i int) *deltaVector {
+	storage := text("add.deletionVector.storageType", i)
+	if storage == "" {
+		return nil
+	}
+	v := &deltaVector{Storage: storage, Path: text("add.deletionVector.pathOrInlineDv", i), Offset: number("add.deletionVector.offset", i)}
+	for to, path := range map[*int64]string{&v.Bytes: "add.deletionVector.sizeInBytes", &v.Rows: "add.deletionVector.cardinality"} {
+		if n := number(path, i); n != nil {
+			*to = *n
+		}
+	}
+	return v
 }

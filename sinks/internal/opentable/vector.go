@@ -106,7 +106,6 @@ func (d *bitmap) read() (rows []uint32) {
 	if runs == nil || n >= noOffsets {
 		d.take(4 * n)
 	}
-	before := int64(-1)
 	for i := range n {
 		high := uint32(binary.LittleEndian.Uint16(heads[4*i:])) << 16
 		count := int(binary.LittleEndian.Uint16(heads[4*i+2:])) + 1
@@ -142,19 +141,21 @@ func (d *bitmap) read() (rows []uint32) {
 				}
 			}
 		}
-		for _, r := range rows[from:] {
-			if int64(r) <= before {
-				d.bad = true
-				return nil
-			}
-			before = int64(r)
-		}
-		if len(rows) > maxGone {
+		if !ascend(rows[max(0, from-1):]) || len(rows) > maxGone {
 			d.bad = true
 			return nil
 		}
 	}
 	return rows
+}
+
+func ascend(rows []uint32) bool {
+	for i := 1; i < len(rows); i++ {
+		if rows[i] <= rows[i-1] {
+			return false
+		}
+	}
+	return true
 }
 
 // z85 is the alphabet of the text form of bytes: five letters are four bytes.
