@@ -15,30 +15,39 @@ SET VARIABLE entries = (
   WHERE parse_filename(file, true)::UBIGINT >= (SELECT number FROM checkpoint));
 CREATE OR REPLACE TEMP TABLE entries AS
   SELECT * FROM read_json(getvariable('entries'), columns = {
-    number: 'BIGINT', files: 'STRUCT("table" VARCHAR, path VARCHAR)[]', retired: 'VARCHAR[]', gone: 'VARCHAR[]',
-    live: 'STRUCT(artifact VARCHAR, load VARCHAR, revision VARCHAR, file VARCHAR, facts VARCHAR, names VARCHAR)[]'});
+    number: 'BIGINT', files: 'STRUCT("table" VARCHAR, path VARCHAR, rows BIGINT)[]', retired: 'VARCHAR[]', gone: 'VARCHAR[]',
+    live: 'STRUCT(artifact VARCHAR, load VARCHAR, revision VARCHAR, file VARCHAR, file_rows BIGINT)[]'});
 CREATE OR REPLACE TEMP TABLE state AS
-  SELECT number, says, of AS name, path, artifact, load, revision, file, facts, names FROM read_parquet(getvariable('parts'))
-  UNION ALL BY NAME SELECT number, 'file' AS says, f."table" AS name, f.path AS path FROM (SELECT number, unnest(files) AS f FROM entries)
+  SELECT number, says, of AS name, path, rows, artifact, load, revision, file, file_rows FROM read_parquet(getvariable('parts'))
+  UNION ALL BY NAME SELECT number, 'file' AS says, f."table" AS name, f.path AS path, f.rows AS rows FROM (SELECT number, unnest(files) AS f FROM entries)
   UNION ALL BY NAME SELECT number, 'retired' AS says, unnest(retired) AS path FROM entries
   UNION ALL BY NAME SELECT number, 'live' AS says, l.* FROM (SELECT number, unnest(live) AS l FROM entries)
   UNION ALL BY NAME SELECT number, 'gone' AS says, unnest(gone) AS artifact FROM entries;
 
--- The last that is said of a file or an artifact counts.
-CREATE OR REPLACE TEMP TABLE files AS
-  SELECT name, getvariable('lake') || '/' || path AS path FROM state WHERE path IS NOT NULL AND path <> ''
-  QUALIFY row_number() OVER (PARTITION BY path ORDER BY number DESC) = 1 AND says = 'file';
+-- The last that is said of a file or an artifact counts. All rows of a file may count: it is whole.
 CREATE OR REPLACE TEMP TABLE live AS
-  SELECT artifact, load, revision FROM state WHERE artifact IS NOT NULL AND artifact <> ''
+  SELECT artifact, load, revision, file, file_rows FROM state WHERE artifact IS NOT NULL AND artifact <> ''
   QUALIFY row_number() OVER (PARTITION BY artifact ORDER BY number DESC) = 1 AND says = 'live';
+CREATE OR REPLACE TEMP TABLE files AS
+  SELECT name, getvariable('lake') || '/' || path AS path, coalesce(rows = counting, false) AS whole FROM state
+  LEFT JOIN (SELECT file AS path, sum(file_rows) AS counting FROM live GROUP BY file) USING (path)
+  WHERE path IS NOT NULL AND path <> ''
+  QUALIFY row_number() OVER (PARTITION BY path ORDER BY number DESC) = 1 AND says = 'file';
 
 SET VARIABLE ranges = (SELECT list(path) FROM files WHERE name = 'ranges');
+SET VARIABLE whole = (SELECT list(path) FROM files WHERE name = 'ranges' AND whole);
+SET VARIABLE mixed = (SELECT list(path) FROM files WHERE name = 'ranges' AND NOT whole);
 SET VARIABLE artifacts = (SELECT list(path) FROM files WHERE name = 'artifacts');
 SET VARIABLE names = (SELECT list(path) FROM files WHERE name = 'names');
 
--- Files of an older symlake lack columns that were added since. They are NULL, also where no file has them.
+-- Files of an older symlake lack columns that were added since. They are NULL, also where no file has them. The join with live is
+-- left out for whole files, because it takes longer than the rest of many a query. read_parquet wants one file, also where none is whole.
 CREATE OR REPLACE TEMP VIEW ranges AS
-  SELECT * FROM read_parquet(getvariable('ranges'), hive_partitioning = true, union_by_name = true) SEMI JOIN live USING (artifact, load)
+  SELECT * FROM read_parquet(coalesce(getvariable('whole'), getvariable('ranges')), hive_partitioning = true, union_by_name = true)
+  WHERE getvariable('whole') IS NOT NULL
+  UNION ALL BY NAME
+  SELECT * FROM read_parquet(coalesce(getvariable('mixed'), getvariable('ranges')), hive_partitioning = true, union_by_name = true)
+  SEMI JOIN live USING (artifact, load) WHERE getvariable('mixed') IS NOT NULL
   UNION ALL BY NAME SELECT NULL::INTEGER AS linear WHERE false;
 CREATE OR REPLACE TEMP VIEW artifacts AS
   SELECT * FROM read_parquet(getvariable('artifacts'), hive_partitioning = true) SEMI JOIN live USING (artifact, load, revision);
