@@ -10,9 +10,10 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// perfettoTables makes the tables of a trace processor in SQLite, runs the recipe in it, and writes its rows as Parquet.
+// perfettoTables makes the tables of a trace processor in SQLite, runs the recipe in it, and writes its rows as Parquet. Then it
+// prints how many hundreds of steps SQLite takes for 1,000 samples, and for twice as many of twice as many call sites.
 const perfettoTables = `
-import sqlite3, duckdb, sys
+import sqlite3, duckdb, json, sys
 recipe, out = sys.argv[1:3]
 con = sqlite3.connect(":memory:")
 con.executescript("""
@@ -32,6 +33,17 @@ INSERT INTO process VALUES (3, 'game');
 cur = con.execute(open(recipe).read())
 names = [d[0] for d in cur.description]
 rows = cur.fetchall()
+def steps(n):
+    con.execute("DELETE FROM perf_sample")
+    con.execute("DELETE FROM stack_profile_callsite")
+    con.executemany("INSERT INTO stack_profile_callsite VALUES (?, 0, ?, ?)", [(i, i - 1 if i % 4 else None, i % 3) for i in range(n)])
+    con.executemany("INSERT INTO perf_sample VALUES (?, ?, 7, ?)", [(i, i, i) for i in range(n)])
+    count = []
+    con.set_progress_handler(lambda: count.append(1), 100)
+    con.execute(open(recipe).read()).fetchall()
+    con.set_progress_handler(None, 0)
+    return len(count)
+print(json.dumps([steps(1000), steps(2000)]))
 db = duckdb.connect()
 db.execute("CREATE TABLE samples (" + ", ".join(f'"{n}" ' + ("BIGINT" if isinstance(v, int) else "VARCHAR") for n, v in zip(names, rows[0])) + ")")
 db.executemany("INSERT INTO samples VALUES (" + ", ".join("?" * len(names)) + ")", rows)
@@ -77,7 +89,13 @@ func TestProfileTables(t *testing.T) {
 	if err := os.Mkdir(raw, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	run(perfettoTables, recipe("perfetto_samples.sql"), filepath.Join(raw, "trace.parquet"))
+	var steps []float64
+	if err := json.Unmarshal([]byte(run(perfettoTables, recipe("perfetto_samples.sql"), filepath.Join(raw, "trace.parquet"))), &steps); err != nil {
+		t.Fatal(err)
+	}
+	if len(steps) != 2 || steps[0] == 0 || steps[1] > 2.5*steps[0] {
+		t.Errorf("hundreds of steps for a trace, and for one twice as large: %v", steps)
+	}
 	store := ingested(t, "elf/libgame-arm64-dw5.so")
 	mustRun(t, []int{0}, "--store", store, "symbolicate", "--input", raw, "--output", out)
 	want("Perfetto", run(functionsOf, "frames", recipe("sample_functions.sql"), filepath.Join(out, "trace.parquet")),
