@@ -104,6 +104,9 @@ func TestQueries(t *testing.T) {
 		answers[engine] = a
 	}
 	boundWork(t, work)
+	code := answers["duckdb"]["code"]
+	delete(answers["duckdb"], "code")
+	compareQueries(t, store, code, answers["duckdb"])
 	if diff := gocmp.Diff(answers["duckdb"], answers["spark"]); diff != "" {
 		t.Errorf("Spark answers otherwise (-duckdb +spark)\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 """queries.py ENGINE LAKE QUERIES FRAMES.csv: what the queries of jobs/queries answer, as one JSON object by name.
 ENGINE is duckdb or spark. DuckDB's has "work" too: by name which operators ran, how many rows they made together, how many rows
-of tables they read, and under "" how many rows the tables have."""
+of tables they read, and under "" how many rows the tables have. It has "code" too: artifact, first and last position of each range
+of code."""
 import csv
 import json
 import sys
@@ -70,4 +71,5 @@ def plain(v):
 answers = {name: [[plain(v) for v in row] for row in run(text(file), name)] for name, file in names.items()}
 if engine == "duckdb":
     answers["work"] = work
+    answers["code"] = con.execute("SELECT artifact, range_start, range_end - 1 FROM ranges WHERE kind <> 'sourcemap' ORDER BY ALL").fetchall()
 print(json.dumps(answers))
