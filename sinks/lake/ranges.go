@@ -2,6 +2,7 @@ package lake
 
 import (
 	"math"
+	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
@@ -102,18 +103,24 @@ func (w *ranges) add(r *symbol.Run, marks []symbol.Mark) error {
 	w.linkage, w.printable, w.chains = grown(w.linkage, n), grown(w.printable, n), grown(w.chains, len(r.Scopes))
 	w.forms.grow(n)
 	w.mark++
-	for i := range r.Ranges {
+
+	all := len(r.Ranges) // they ascend
+	for all > 0 && r.Ranges[all-1].End > math.MaxInt64 {
+		all--
+		w.left++
+	}
+	for done := 0; done < all; {
 		if w.o.g.Rows%checkRows == 0 && w.o.g.Full() {
 			if err := w.flush(); err != nil {
 				return err
 			}
 			w.mark++
 		}
-		var mark symbol.Mark
-		if marks != nil {
-			mark = marks[i]
+		if marks == nil {
+			done += w.put(r, r.Ranges[done:all], nil)
+		} else {
+			done += w.put(r, r.Ranges[done:all], marks[done:])
 		}
-		w.row(r, &r.Ranges[i], mark)
 		if w.o.g.Open.Full() {
 			if err := w.o.page(); err != nil {
 				return err
@@ -124,44 +131,78 @@ func (w *ranges) add(r *symbol.Run, marks []symbol.Mark) error {
 	return nil
 }
 
-func (w *ranges) row(r *symbol.Run, g *symbol.Range, mark symbol.Mark) {
-	if g.End > math.MaxInt64 {
-		w.left++
-		return
-	}
-	to := w.o.g
-	v, d := to.Open.Columns, to.Dicts
-	if to.Open.Rows == cap(v[atStart].Longs) {
-		to.Widen()
-	}
+// put appends rows of the first ranges, column by column, and returns how many. It stops where the slice is full, or where
+// the row group is to be checked.
+func (w *ranges) put(r *symbol.Run, ranges []symbol.Range, marks []symbol.Mark) int {
+	g := w.o.g
+	s, d := g.Open, g.Dicts
 	if !w.named {
 		w.artifactN, w.loadN = d[atArtifact].Add(d[atArtifact].Texts.Add(w.artifact)), d[atLoad].Add(d[atLoad].Texts.Add(w.load))
 		w.named = true
 	}
-	v[atArtifact].Ints = append(v[atArtifact].Ints, w.artifactN)
-	v[atLoad].Ints = append(v[atLoad].Ints, w.loadN)
-	v[atStart].Longs = append(v[atStart].Longs, int64(g.Start))
-	v[atEnd].Longs = append(v[atEnd].Longs, int64(g.End))
-	s := &r.Scopes[g.Scope]
-	f := w.outer[s.Function]
-	if f.linkage == 0 {
-		f = w.function(r, s.Function, &w.outer[s.Function], &d[atLinkage], &d[atFunction])
+	ranges = ranges[:min(len(ranges), checkRows-g.Rows%checkRows, g.Room())]
+	before := s.Rows
+	for i := range ranges {
+		s.Lengths = append(s.Lengths, w.callers(r, ranges[i].Scope))
+		if s.Rows++; s.Full() {
+			break
+		}
 	}
-	v[atFunction].Ints = append(v[atFunction].Ints, int32(f.readable-1))
-	v[atLinkage].Ints = append(v[atLinkage].Ints, int32(f.linkage-1))
-	v[atFile].Ints = append(v[atFile].Ints, word(r, g.At.File, w.file, &d[atFile]))
-	v[atLine].Ints = append(v[atLine].Ints, pqfile.LineNumber(g.At.Line))
-	v[atCol].Ints = append(v[atCol].Ints, pqfile.LineNumber(g.At.Column))
-	v[atName].Ints = append(v[atName].Ints, word(r, mark.Name, w.name, &d[atName]))
-	v[atIgnored].Ints = append(v[atIgnored].Ints, one(mark.Flags&symbol.Ignored != 0))
-	v[atLinear].Ints = append(v[atLinear].Ints, one(mark.Flags&symbol.Linear != 0))
-	callers := w.callers(r, g.Scope)
-	v[atDepth].Ints = append(v[atDepth].Ints, int32(1+callers))
-	to.Open.Lengths = append(to.Open.Lengths, uint32(callers))
-	to.Open.List += callers
-	to.Open.Rows++
-	to.Rows++
-	w.rows++
+	n := s.Rows - before
+	g.Rows += n
+	w.rows += uint64(n)
+
+	ranges = ranges[:n]
+	v := s.Columns
+	depths := more(&v[atDepth].Ints, n)
+	for i, callers := range s.Lengths[before:] {
+		depths[i] = int32(1 + callers)
+	}
+	starts, ends := more(&v[atStart].Longs, n), more(&v[atEnd].Longs, n)
+	for i := range ranges {
+		starts[i], ends[i] = int64(ranges[i].Start), int64(ranges[i].End)
+	}
+	functions, linkages := more(&v[atFunction].Ints, n), more(&v[atLinkage].Ints, n)
+	for i := range ranges {
+		at := r.Scopes[ranges[i].Scope].Function
+		f := w.outer[at]
+		if f.linkage == 0 {
+			f = w.function(r, at, &w.outer[at], &d[atLinkage], &d[atFunction])
+		}
+		functions[i], linkages[i] = int32(f.readable-1), int32(f.linkage-1)
+	}
+	files, lines, cols := more(&v[atFile].Ints, n), more(&v[atLine].Ints, n), more(&v[atCol].Ints, n)
+	for i := range ranges {
+		at := &ranges[i].At
+		files[i], lines[i], cols[i] = word(r, at.File, w.file, &d[atFile]), pqfile.LineNumber(at.Line), pqfile.LineNumber(at.Column)
+	}
+	fill(more(&v[atArtifact].Ints, n), w.artifactN)
+	fill(more(&v[atLoad].Ints, n), w.loadN)
+	names, ignored, linear := more(&v[atName].Ints, n), more(&v[atIgnored].Ints, n), more(&v[atLinear].Ints, n)
+	if marks == nil {
+		fill(names, word(r, 0, w.name, &d[atName]))
+		clear(ignored)
+		clear(linear)
+		return n
+	}
+	for i := range ranges {
+		m := &marks[i]
+		names[i], ignored[i], linear[i] = word(r, m.Name, w.name, &d[atName]), one(m.Flags&symbol.Ignored != 0), one(m.Flags&symbol.Linear != 0)
+	}
+	return n
+}
+
+// more lengthens a column by n values, which the caller sets, and returns them.
+func more[T any](column *[]T, n int) []T {
+	all := slices.Grow(*column, n)[:len(*column)+n]
+	*column = all
+	return all[len(all)-n:]
+}
+
+func fill(to []int32, n int32) {
+	for i := range to {
+		to[i] = n
+	}
 }
 
 func one(yes bool) int32 {
@@ -171,28 +212,37 @@ func one(yes bool) int32 {
 	return 0
 }
 
-// callers appends the callers of a scope of a run and returns their number.
-func (w *ranges) callers(r *symbol.Run, scope int32) int {
+// callers appends the callers of a scope of a run to the slice and returns their number. The callers of an inner scope end
+// with those of its parent, so what the slice has is copied.
+func (w *ranges) callers(r *symbol.Run, scope int32) uint32 {
 	to, d := w.o.g.Open, w.o.g.Dicts
 	from := len(to.Elements)
-	if c := &w.chains[scope]; c.mark == w.mark {
-		to.Lengthen(c.to - c.from)
-		to.Elements = append(to.Elements, to.Elements[c.from:c.to]...)
-		return c.to - c.from
-	}
-	for s := &r.Scopes[scope]; s.Parent >= 0; {
-		call := &s.Call
-		s = &r.Scopes[s.Parent]
-		f := w.inline[s.Function]
+	inner := scope
+	for w.chains[inner].mark != w.mark && r.Scopes[inner].Parent >= 0 {
+		call := &r.Scopes[inner].Call
+		inner = r.Scopes[inner].Parent
+		at := r.Scopes[inner].Function
+		f := w.inline[at]
 		if f.linkage == 0 {
-			f = w.function(r, s.Function, &w.inline[s.Function], &d[atInlineLinkage], &d[atInlineFunction])
+			f = w.function(r, at, &w.inline[at], &d[atInlineLinkage], &d[atInlineFunction])
 		}
 		to.Lengthen(1)
 		to.Elements = append(to.Elements, pqfile.Element{int32(f.readable - 1), int32(f.linkage - 1),
 			word(r, call.File, w.inlineFile, &d[atInlineFile]), pqfile.LineNumber(call.Line), pqfile.LineNumber(call.Column)})
 	}
-	w.chains[scope] = chain{w.mark, from, len(to.Elements)}
-	return len(to.Elements) - from
+	if c := &w.chains[inner]; c.mark == w.mark {
+		to.Lengthen(c.to - c.from)
+		to.Elements = append(to.Elements, to.Elements[c.from:c.to]...)
+	}
+	end := len(to.Elements)
+	for at := from; w.chains[scope].mark != w.mark; at++ {
+		w.chains[scope] = chain{w.mark, at, end}
+		if scope = r.Scopes[scope].Parent; scope < 0 {
+			break
+		}
+	}
+	to.List += end - from
+	return uint32(end - from)
 }
 
 // word gives the number in a column of string i of a run.

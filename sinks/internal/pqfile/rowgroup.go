@@ -61,21 +61,24 @@ const (
 	firstValues = 4 << 10
 )
 
-// Widen makes room for four times as many rows in the columns of the open slice, lists excepted. With append alone, the
-// garbage would be four times the memory in use.
-func (g *RowGroup) Widen() {
+// Room returns for how many more rows the open slice has room, which must not be full. Without room it makes some for four
+// times as many rows in all columns, lists excepted. With append alone, the garbage would be four times the memory in use.
+func (g *RowGroup) Room() int {
 	s := g.Open
-	more := min(max(3*s.Rows, firstRows), max(sliceRows-s.Rows, 1))
-	s.Lengths = textset.Roomier(s.Lengths, more)
-	for i, l := range g.leaves {
-		switch v := &s.Columns[i]; {
-		case l.list:
-		case l.kind == Long:
-			v.Longs = textset.Roomier(v.Longs, more)
-		default:
-			v.Ints = textset.Roomier(v.Ints, more)
+	if len(s.Lengths) == cap(s.Lengths) {
+		more := min(max(3*s.Rows, firstRows), sliceRows-s.Rows)
+		s.Lengths = textset.Roomier(s.Lengths, more)
+		for i, l := range g.leaves {
+			switch v := &s.Columns[i]; {
+			case l.list:
+			case l.kind == Long:
+				v.Longs = textset.Roomier(v.Longs, more)
+			default:
+				v.Ints = textset.Roomier(v.Ints, more)
+			}
 		}
 	}
+	return min(cap(s.Lengths), sliceRows) - s.Rows
 }
 
 // Lengthen makes room for n more elements: four times as many as there are, up to what the lists of a slice mostly have.
