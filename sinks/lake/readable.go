@@ -3,7 +3,6 @@ package lake
 import (
 	"github.com/symlake/symlake/formats/demangle"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
-	"github.com/symlake/symlake/sinks/internal/textset"
 )
 
 // roomBytes is what nearly every readable name fits in.
@@ -34,7 +33,7 @@ func (r *readable) grow(n int) { r.number, r.last = grown(r.number, n), grown(r.
 
 // add adds the readable form of name, which is string i of the load, to texts and gives its number.
 func (r *readable) add(to *pqfile.Texts, i uint32, name string) uint32 {
-	to.Data = textset.Roomier(to.Data, roomBytes)
+	to.Room(roomBytes)
 	if n := r.last[i]; n > 0 {
 		to.Data = append(to.Data, r.before.At(n-1)...)
 	} else {

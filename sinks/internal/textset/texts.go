@@ -35,8 +35,16 @@ func (t *Texts) At(i uint32) []byte {
 
 // Add returns the number of a text. It keeps a copy of a new one.
 func (t *Texts) Add(s string) uint32 {
-	t.Data = append(Roomier(t.Data, len(s)), s...)
+	t.Room(len(s))
+	t.Data = append(t.Data, s...)
 	return t.Settle()
+}
+
+// Room makes room for n more bytes of text in Data, and for up to three times as many as there are.
+func (t *Texts) Room(n int) {
+	if cap(t.Data)-len(t.Data) < n {
+		t.Data = Roomier(t.Data, max(n, min(3*len(t.Data), 4<<20)))
+	}
 }
 
 // Settle gives the number of the text that was appended to data.
