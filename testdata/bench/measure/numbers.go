@@ -30,6 +30,16 @@ func Peak(us []Usage) float64 {
 	return top
 }
 
+// PairRatio returns the median of a measure of as over that of bs, where as[i] ran beside bs[i].
+func PairRatio(as, bs []Usage, of func(Usage) float64) float64 {
+	var all []float64
+	for i := range as {
+		all = append(all, of(as[i])/of(bs[i]))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
 // Ratio returns a / b as text; "-" if one of them was not measured.
 func Ratio(a, b float64) string {
 	if a == 0 || b == 0 {
