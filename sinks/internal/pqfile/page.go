@@ -5,15 +5,14 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/klauspost/compress/s2"
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/symlake/symlake/sinks/internal/textset"
+	"github.com/symlake/symlake/sinks/internal/zframe"
 )
 
 // Pager encodes slices as pages. It uses its memory again for each page. A pager is for one goroutine.
@@ -33,16 +32,6 @@ func NewPager() *Pager { return new(Pager) }
 // of the time and makes pages half as large again.
 func NewSwiftPager() *Pager { return &Pager{swift: true} }
 
-// encoders has encoders of Zstandard, for all pagers: one takes 14 MB.
-var encoders = sync.Pool{New: func() any {
-	// Frames need no checksum: pages have one, or the tag of a seal.
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		panic(err) // these are valid options
-	}
-	return z
-}}
-
 // codec is how pages are compressed.
 func (p *Pager) codec() format.CompressionCodec {
 	if p.swift {
@@ -57,9 +46,7 @@ func (p *Pager) compress(raw []byte) []byte {
 		p.buffer = slices.Grow(p.buffer[:0], s2.MaxEncodedLen(len(raw)))
 		p.buffer = s2.EncodeSnappy(p.buffer[:cap(p.buffer)], raw)
 	} else {
-		z := encoders.Get().(*zstd.Encoder)
-		p.buffer = z.EncodeAll(raw, p.buffer[:0])
-		encoders.Put(z)
+		p.buffer = zframe.Append(p.buffer[:0], raw)
 	}
 	c := bytes.Clone(p.buffer)
 	if cap(p.buffer) > textset.KeptBytes {
