@@ -24,9 +24,9 @@ test: ## run every test and replay the corpora; what needs an outside tool says 
 	$(GO) vet ./... ./testdata/bench/... ./testdata/steps ./testdata/profile/raw
 	bash testdata/fuzz.sh unpack
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -vet=off -ldflags='-s -w' -parallel 4 -timeout 20m ./... | awk -f testdata/skips.awk
+	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -vet=off -ldflags='-s -w' -parallel 4 -timeout 30m ./... | awk -f testdata/skips.awk
 
-race: ## run the tests of sinks and ingest in which goroutines meet under the race detector
+race: ## run the tests of sinks and ingest that start goroutines under the race detector
 	bash testdata/race.sh $(GO)
 
 busy: ## run the tests that deal with clocks, processes and sockets beside twice as many busy loops as the machine has cores
@@ -103,7 +103,7 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 30s); with CHANGED=REV
 corpora: ## store what the fuzzer found of interest since in testdata/corpora.tar.gz, which make test replays
 	bash testdata/fuzz.sh pack
 
-soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, every crash point in memory, on a disk and on HBase, 200 kills of an ingest, 100 of a load into HBase, 200 of loaders and servers under Kerberos, an HDFS with Kerberos that protects in each way and fails over, the suite of stores under each protection, 10^8 damaged Swift names, 10^5 requests of a server, all runs of the older Airflow, JSON of 1 GB, 13 builds of crash sites, ten minutes of Kerberos tickets that last 4 seconds and of a lying server, every fuzz target for five minutes
+soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, every crash point in memory, on a disk and on HBase, 200 kills of an ingest, 100 of a load into HBase, 200 of loaders and servers under Kerberos, an HDFS with Kerberos that protects in each way and fails over, the suite of stores under each protection, 10^8 damaged Swift names, 10^5 requests of a server, all runs of the older Airflow, JSON of 1 GB, 13 builds of crash sites, ten minutes of Kerberos tickets that last 4 seconds and of a lying server, all tests of sinks and ingest under the race detector, every fuzz target for five minutes
 	SYMLAKE_STORM_NAMES=100000000 $(GO) test ./formats/demangle/swift -run TestStorm -count=1 -timeout 60m
 	SYMLAKE_STORM_KILLS=1000 $(GO) test ./jobs -run '^TestStorm$$' -count=1 -timeout 60m
 	SYMLAKE_STORM_KILLS=1000 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/workers' -count=1 -timeout 120m
@@ -118,6 +118,7 @@ soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, 
 	SYMLAKE_AIRFLOW_WHOLE=1 SYMLAKE_AIRFLOW=$(CACHE)/airflow $(GO) test ./jobs -run '^TestAirflow$$' -v -count=1 -timeout 60m
 	SYMLAKE_GROUPS=1 $(GO) test ./jobs -run '^TestGroupBuilds$$' -v -count=1 -timeout 60m
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh testdata/r8/builds.sh $(CACHE) && SYMLAKE_R8_BUILDS=1 CACHE=$(CACHE) $(GO) test ./formats/retrace -run '^TestFreshBuilds$$' -v -count=1 -timeout 60m; fi
+	bash testdata/race.sh $(GO) all
 	SYMLAKE_POWER_LOSSES=1 $(GO) test ./jobs -run TestFirstRunLosesPower -v -count=1 -timeout 60m
 	SYMLAKE_JSON_BYTES=1073741824 $(GO) test ./formats/report/all -run '^TestLongJSON$$' -v -count=1 -timeout 60m
 	SYMLAKE_RENEW_TIME=10m SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./sinks/hbase ./sinks/hbase/internal/krb -run '^(TestSecureRenewal|TestRenewal)$$' -v -count=1 -timeout 60m

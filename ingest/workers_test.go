@@ -154,7 +154,7 @@ func TestLostLease(t *testing.T) {
 }
 
 // An object at another process is left to it while it lives, and taken over by the living ones when it dies.
-func TestTakeOver(t *testing.T) {
+func TestWorkerTakesOver(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "HOOK "+hookID(0))
 	w.put("b.so", "HOOK "+hookID(1))

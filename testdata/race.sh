@@ -1,22 +1,30 @@
 #!/usr/bin/env bash
-# Run the tests of sinks and ingest under the race detector, which slows them five to ten times.
-# make test runs all tests. Here those are left out in which no goroutines meet, and those that wait for a real HBase.
+# Run tests of sinks and ingest under the race detector, which slows them five to ten times: those that start goroutines or
+# workers, as their text says. A test against a real HBase mostly waits, and is left out.
 #
-#   race.sh GO
+#   race.sh GO        the tests that start some
+#   race.sh GO all    all tests, for hours
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=$1
-packages=(
-  sinks/hbase sinks/hbase/hbasetest # a real HBase
-  sinks/internal/hfile sinks/internal/entropy sinks/internal/avro sinks/internal/opentable sinks/lake/journal
-  sinks/row/classes sinks/row/texts sinks/answer ingest/build/sweep
-)
-tests=(
-  TestPowerLoss TestCrashPoints TestDeaths TestMortal TestEveryDeath TestDiskFullAnywhere # deaths, one after the other
-  TestManyCommits TestCost TestLinear                                                     # sizes
-  TestBlockOnce TestClasses TestClassesComeBack TestCompactedGroups TestEncode TestEveryPosition TestRolledBack TestWrongRow
-)
-skip="^($(IFS='|' && echo "${tests[*]}"))\$"
-leave=$(printf '/%s$|' "${packages[@]}")
-mapfile -t list < <("$go" list ./sinks/... ./ingest/... | grep -Ev "${leave%|}")
-CGO_ENABLED=1 "$go" test -race -short -vet=off -ldflags='-s -w' -parallel 4 -skip "$skip" "${list[@]}"
+# Deaths at each step come one after the other, and TestBlockOnce is about one worker.
+skip='^(TestPowerLoss|TestCrashPoints|TestBlockOnce)$'
+
+# starts prints the tests of stdin that start goroutines.
+starts() {
+  awk '/^func Test/ { split($2, a, "("); name = a[1] }
+    /^}/ { name = "" }
+    name != "" && /go func|\.Go\(|atomic\.|errgroup|[Ww]orkers/ { print name }'
+}
+
+run='^Test' packages=()
+declare -A names=()
+while read -r package folder; do
+  [ "${2:-}" = all ] && packages+=("$package") && continue
+  compgen -G "$folder/*_test.go" >/dev/null || continue
+  found=$(cat "$folder"/*_test.go | starts)
+  [ -z "$found" ] || packages+=("$package")
+  for name in $found; do names[$name]=1; done
+done < <("$go" list -f '{{.ImportPath}} {{.Dir}}' ./sinks/... ./ingest/... | grep -v '/sinks/hbase ')
+[ "${2:-}" = all ] || run="^($(IFS='|' && echo "${!names[*]}"))\$"
+CGO_ENABLED=1 "$go" test -race -short -vet=off -ldflags='-s -w' -parallel 4 -timeout 60m -run "$run" -skip "$skip" "${packages[@]}"

@@ -155,8 +155,8 @@ var archiveShapes = func() (all []formattest.Shape) {
 			return listedAgain(zipOf([]entry{{"a.sym", module + each(1000, "\n", "PUBLIC %x 0 p")}}), n)
 		})),
 		of("gzip/members", "a.gz", 200, func(n int) string { return strings.Repeat(gzipOf("FILE 0 a\n"), n) }),
-		of("gzip/bomb", "a.sym.gz", 2<<20, func(n int) string { return gzipOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
-		of("cabinet/blocks", "a.sy_", 1<<20, func(n int) string { return cabOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
+		of("gzip/bomb", "a.sym.gz", 256<<10, func(n int) string { return gzipOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
+		of("cabinet/blocks", "a.sy_", 256<<10, func(n int) string { return cabOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
 		of("tar.gz/members", "a.tar.gz", 1000, func(n int) string { return gzipOf(tarOf(entries(n, "a%d.txt", "x"))) }),
 		of("tar.gz/members that ask", "a.tar.gz", 200, func(n int) string { return gzipOf(tarOf(entries(n, "d%d/a.js.map", smallMap))) }),
 		of("zip/zips", "a.zip", 200, func(n int) string { return zipOf(entries(n, "a%d.zip", zipOf(entries(3, "a%d.js.map", smallMap)))) }),
@@ -169,7 +169,7 @@ var archiveShapes = func() (all []formattest.Shape) {
 		rejects("lie over each other", of("r8-partition/one class under many names", "mapping.zip", 500, func(n int) string {
 			return listedAgain(zipOf([]entry{{"METADATA", partitionOf(0) + each(2000, " ", "%x")}}), n)
 		})),
-		of("zstd/bomb", "a.sym.zst", 1<<20, func(n int) string { return zstdOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
+		of("zstd/bomb", "a.sym.zst", 256<<10, func(n int) string { return zstdOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
 		of("zstd/frames", "a.sym.zst", 200, func(n int) string {
 			return zstdOf(module) + strings.Repeat(zstdOf("FILE 0 a\n"), n) + zstdOf("PUBLIC 0 0 p")
 		}),

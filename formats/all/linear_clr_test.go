@@ -73,7 +73,7 @@ var clrShapes = []formattest.Shape{
 	of("clr/documents", "a.pdb", 3000, func(n int) string {
 		return portableOf(n, func(i int) string { return fmt.Sprintf("/src/%d.cs", i) }, n, [][]byte{places(1)}, onlyPlace)
 	}),
-	rejects("do not share without end", of("clr/methods that share their lines", "a.pdb", 20000, func(n int) string {
+	rejects("do not share without end", of("clr/methods that share their lines", "a.pdb", 8000, func(n int) string {
 		return portableOf(1, func(int) string { return "/a.cs" }, n/8, [][]byte{places(n)}, onlyPlace)
 	})),
 }

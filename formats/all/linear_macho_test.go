@@ -122,8 +122,8 @@ var machoShapes = []formattest.Shape{
 	hiddenShape("hidden names", 3000, func(n int) ([]nlist, string) {
 		return defined(n, func(i int) nlist { return nlist{fmt.Sprintf("__hidden#%d_", i), nDefined, textStart + 16*uint64(i)} }), each(n, "\n", "_f%d")
 	}),
-	hiddenShape("hidden names of one line", 2000, func(n int) ([]nlist, string) {
-		return defined(n, func(i int) nlist { return nlist{"__hidden#0_", nDefined, textStart + 16*uint64(i)} }), strings.Repeat("f", 100_000)
+	hiddenShape("hidden names of one line", 1000, func(n int) ([]nlist, string) {
+		return defined(n, func(i int) nlist { return nlist{"__hidden#0_", nDefined, textStart + 16*uint64(i)} }), strings.Repeat("f", 20_000)
 	}),
 	hiddenShape("hidden names in one name", 500, func(n int) ([]nlist, string) {
 		return []nlist{{strings.Repeat("__hidden#0_", n), nDefined, textStart}}, strings.Repeat("f", 10_000)

@@ -155,7 +155,7 @@ var peShapes = []formattest.Shape{
 	of("pe/functions", "a.dll", 5000, func(n int) string {
 		return peFunctions(n, func(i int) []byte { return prologOf(i % 8) }, false)
 	}),
-	of("pe/functions of one long prolog", "a.dll", 3000, func(n int) string {
+	of("pe/functions of one long prolog", "a.dll", 1000, func(n int) string {
 		return peFunctions(n, func(int) []byte { return prologOf(48) }, true)
 	}),
 }

@@ -19,6 +19,6 @@ for major in 3 2; do
   fi
   rm -rf "${dir:?}/$major"
   "$dir/uv/bin/uv" venv --quiet --python "$(command -v python3)" "$dir/$major"
-  VIRTUAL_ENV=$dir/$major "$dir/uv/bin/uv" pip install --quiet --requirement "$here/requirements-$major.txt"
+  VIRTUAL_ENV=$dir/$major "$dir/uv/bin/uv" pip install --quiet --compile-bytecode --requirement "$here/requirements-$major.txt"
   echo "$want" > "$dir/$major/.versions" # last: marks the folder as complete
 done

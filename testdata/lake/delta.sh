@@ -10,5 +10,5 @@ dir=$(cd "$1" && pwd)/delta
 rm -rf "$dir"
 python3 -m venv "$dir"
 # shellcheck disable=SC2086
-"$dir/bin/pip" install --quiet --disable-pip-version-check --no-compile $versions
+"$dir/bin/pip" install --quiet --disable-pip-version-check $versions
 echo "$versions" > "$dir/.versions" # last: marks the folder as complete

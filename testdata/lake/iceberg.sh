@@ -12,7 +12,7 @@ dir=$(cd "$1/iceberg" && pwd)
 [ "$(cat "$dir/.versions" 2>/dev/null)" = "$versions" ] && exit 0
 rm -rf "$dir"
 mkdir -p "$dir/jars"
-venv() { python3 -m venv "$dir/$1" && "$dir/$1/bin/pip" install --quiet --disable-pip-version-check --no-compile "${@:2}"; }
+venv() { python3 -m venv "$dir/$1" && "$dir/$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"; }
 # shellcheck disable=SC2086
 set -- $versions
 d=${4##*=}

@@ -9,7 +9,7 @@ mkdir -p "$1"
 dir=$(cd "$1" && pwd)
 [ "$(cat "$dir/.versions" 2>/dev/null)" = "$versions" ] && exit 0
 rm -rf "$dir/py" "$dir/spark" "$dir/.versions"
-pip() { "$1/bin/pip" install --quiet --disable-pip-version-check --no-compile "${@:2}"; }
+pip() { "$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"; }
 # shellcheck disable=SC2086
 set -- $versions
 (python3 -m venv "$dir/py" && pip "$dir/py" "$1" "$2" "$3" "$4") &
