@@ -62,13 +62,15 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 	if done != nil {
 		err = errors.Join(err, p.Sum(j.Report, "symbolicate-"+o.Run, done, prose.Tables(done)))
 	}
+	if err == nil && done.Files.Failed > 0 {
+		err = fmt.Errorf("%d files could not be read or written: run it again", done.Files.Failed)
+	}
+	if err == nil {
+		err = storeFailed(j, done)
+	}
 	switch {
 	case err != nil:
 		return err
-	case done.Files.Failed > 0:
-		return fmt.Errorf("%d files could not be read or written: run it again", done.Files.Failed)
-	case storeFailed(j, done) != nil:
-		return storeFailed(j, done)
 	case done.Files.Rejected > 0 && j.RejectedCode != 0:
 		return &exit.Error{Code: j.RejectedCode}
 	case j.Strict && done.Files.Written > 0 && (done.Recognized < done.Rows || done.Recognized == 0 || done.Unread > 0):
@@ -137,11 +139,12 @@ func (restTables) Arrow(s *session.Session, j *query.SymbolicateJob) error {
 	if j.Report != "" {
 		err = errors.Join(err, p.Report(j.Report, "symbolicate-"+o.Run, done))
 	}
+	if err == nil {
+		err = storeFailed(j, done)
+	}
 	switch {
 	case errors.Is(err, tables.ErrInput) && j.RejectedCode != 0: // rows are missing, so it is never a success
 		return &exit.Error{Code: j.RejectedCode, Err: err}
-	case err == nil && storeFailed(j, done) != nil:
-		return storeFailed(j, done)
 	case err == nil && j.Strict && (done.Recognized < done.Rows || done.Unread > 0):
 		return &exit.Error{Code: exit.Rejected, Err: fmt.Errorf("--strict: not everything was recognized in %d of %d rows", done.Rows-done.Recognized, done.Rows)}
 	}
