@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -16,12 +17,27 @@ func VersionKey(folder string, version uint64) string {
 	return folder + "v" + strconv.FormatUint(version, 10) + ".metadata.json"
 }
 
+// HintKey returns the key of the hint in the table's folder metadata/: readers take the version that it names.
+func HintKey(folder string) string { return folder + "version-hint.text" }
+
+// Location returns a bucket's URL as Iceberg has locations: file:///folder/ or s3://bucket/prefix/.
+func Location(url string) string {
+	if !strings.Contains(url, "://") {
+		url = filepath.ToSlash(strings.TrimPrefix(url, "file:"))
+		if !strings.HasPrefix(url, "/") {
+			url = "/" + url // C:/folder
+		}
+		url = "file://" + url
+	}
+	return strings.TrimSuffix(url, "/") + "/"
+}
+
 // maxHints bounds how often another writer may be faster with the hint.
 const maxHints = 10
 
-// Point makes version-hint.text in the table's folder metadata/ name a version, unless it names a later one.
+// Point makes the hint in the table's folder metadata/ name a version, unless it names a later one.
 func Point(ctx context.Context, b bucket.Bucket, folder string, version uint64) error {
-	key := folder + "version-hint.text"
+	key := HintKey(folder)
 	for range maxHints {
 		etag := ""
 		switch e, _, err := b.Stat(ctx, key); {

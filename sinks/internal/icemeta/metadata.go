@@ -210,6 +210,19 @@ func (m *Metadata) Schema(id int) (json.RawMessage, error) {
 	return nil, fmt.Errorf("%w: its schema %d is missing", ErrMetadata, id)
 }
 
+// NextSchema returns an id above those of all schemas.
+func (m *Metadata) NextSchema() (id int) {
+	for _, text := range m.Schemas {
+		var s struct {
+			ID int `json:"schema-id"`
+		}
+		if json.Unmarshal(text, &s) == nil {
+			id = max(id, s.ID+1)
+		}
+	}
+	return id
+}
+
 // NewUUID returns an id for a table.
 func NewUUID() string {
 	var b [16]byte
@@ -236,7 +249,7 @@ type Change struct {
 	Properties map[string]string
 }
 
-// With returns the metadata after a commit. m stays as it is.
+// With returns the metadata after a commit. It does not change m.
 func (m *Metadata) With(c *Change, now time.Time) *Metadata {
 	n := *m
 	n.LastUpdated = max(now.UnixMilli(), m.LastUpdated)

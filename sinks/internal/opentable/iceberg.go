@@ -98,7 +98,7 @@ func newestMetadata(ctx context.Context, b bucket.Bucket) (string, error) {
 	hinted := false
 	err := b.List(ctx, icebergFolder, "", func(e bucket.Entry) error {
 		name := strings.TrimPrefix(e.Key, icebergFolder)
-		if name == "version-hint.text" {
+		if e.Key == icemeta.HintKey(icebergFolder) {
 			hinted = true
 		}
 		base, ok := strings.CutSuffix(name, ".metadata.json")
@@ -122,7 +122,7 @@ func newestMetadata(ctx context.Context, b bucket.Bucket) (string, error) {
 	if err != nil || !hinted || best == "" {
 		return best, err
 	}
-	hint, err := Read(ctx, b, icebergFolder+"version-hint.text")
+	hint, err := Read(ctx, b, icemeta.HintKey(icebergFolder))
 	if err != nil {
 		return "", err
 	}

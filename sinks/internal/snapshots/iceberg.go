@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,26 +119,13 @@ func (t *Table) describeIceberg() (*icebergTable, error) {
 	if err != nil || !changed {
 		return x, err
 	}
-	x.schemaID = nextSchema(m)
+	x.schemaID = m.NextSchema()
 	if x.schema, err = now.encode(x.schemaID); err != nil {
 		return nil, err
 	}
 	x.change = icemeta.Change{Schema: x.schema, SchemaID: x.schemaID, LastColumn: last}
 	x.change.Properties, err = now.mapping(m.Properties)
 	return x, err
-}
-
-// nextSchema returns an id that no schema has.
-func nextSchema(m *icemeta.Metadata) (id int) {
-	for _, text := range m.Schemas {
-		var s struct {
-			ID int `json:"schema-id"`
-		}
-		if json.Unmarshal(text, &s) == nil {
-			id = max(id, s.ID+1)
-		}
-	}
-	return id
 }
 
 // newIceberg describes a new table like the source.
@@ -246,15 +232,7 @@ func (t *Table) location() string {
 	if t.base != nil {
 		return strings.TrimSuffix(t.base.Iceberg.Location, "/")
 	}
-	url := t.o.Bucket.URL("")
-	if !strings.Contains(url, "://") {
-		url = filepath.ToSlash(strings.TrimPrefix(url, "file:"))
-		if !strings.HasPrefix(url, "/") {
-			url = "/" + url // C:/folder
-		}
-		url = "file://" + url
-	}
-	return strings.TrimSuffix(url, "/")
+	return strings.TrimSuffix(icemeta.Location(t.o.Bucket.URL("")), "/")
 }
 
 // commitIceberg writes manifests and the next version of the metadata. bucket.ErrChanged: another writer has written it.
@@ -271,7 +249,7 @@ func (t *Table) commitIceberg(ctx context.Context, x *icebergTable, files []meas
 	}
 	snap.Summary = p.summary(head)
 	var err error
-	if snap.List, err = p.put(ctx, "list", icemeta.ListSchema, map[string]string{"format-version": "2", "snapshot-id": strconv.FormatInt(id, 10), "sequence-number": strconv.FormatInt(snap.Sequence, 10)}, p.list); err != nil {
+	if snap.List, _, err = p.put(ctx, "list", icemeta.ListSchema, map[string]string{"format-version": "2", "snapshot-id": strconv.FormatInt(id, 10), "sequence-number": strconv.FormatInt(snap.Sequence, 10)}, p.list); err != nil {
 		return 0, err
 	}
 	x.change.Snapshot = snap
@@ -312,18 +290,18 @@ type plan struct {
 	removedBytes   int64
 }
 
-// put writes a new file of Avro and returns its location.
-func (p *plan) put(ctx context.Context, kind, schema string, meta map[string]string, records []map[string]any) (string, error) {
+// put writes a new file of Avro and returns its location and size.
+func (p *plan) put(ctx context.Context, kind, schema string, meta map[string]string, records []map[string]any) (location string, size int64, err error) {
 	text, err := avro.Write(schema, meta, records)
 	if err != nil {
-		return "", fmt.Errorf("encode a %s: %w", kind, err)
+		return "", 0, fmt.Errorf("encode a %s: %w", kind, err)
 	}
 	key := metadataFolder + ownPrefix + kind + "-" + strings.ToLower(rand.Text()) + ".avro"
 	if err := p.t.o.Bucket.Create(ctx, key, "", bytes.NewReader(text)); err != nil {
-		return "", fmt.Errorf("write %s: %w", p.t.o.Bucket.URL(key), err)
+		return "", 0, fmt.Errorf("write %s: %w", p.t.o.Bucket.URL(key), err)
 	}
 	p.keys = append(p.keys, key)
-	return p.t.location() + "/" + key, nil
+	return p.t.location() + "/" + key, int64(len(text)), nil
 }
 
 // summary describes the snapshot in words of the specification.

@@ -144,16 +144,12 @@ func (p *plan) manifest(ctx context.Context, spec int64, fields []byte, partitio
 		name = "deletes"
 	}
 	schema := icemeta.EntrySchema(partition)
-	location, err := p.put(ctx, "manifest", schema, map[string]string{"schema": string(p.x.schema), "schema-id": strconv.Itoa(p.x.schemaID), "partition-spec": string(fields),
+	location, size, err := p.put(ctx, "manifest", schema, map[string]string{"schema": string(p.x.schema), "schema-id": strconv.Itoa(p.x.schemaID), "partition-spec": string(fields),
 		"partition-spec-id": strconv.FormatInt(spec, 10), "format-version": "2", "content": name}, entries)
 	if err != nil {
 		return err
 	}
-	e, _, err := p.t.o.Bucket.Stat(ctx, p.keys[len(p.keys)-1])
-	if err != nil {
-		return err
-	}
-	r := map[string]any{"manifest_path": location, "manifest_length": e.Size, "partition_spec_id": spec, "content": content, "sequence_number": p.snapshot.Sequence,
+	r := map[string]any{"manifest_path": location, "manifest_length": size, "partition_spec_id": spec, "content": content, "sequence_number": p.snapshot.Sequence,
 		"added_snapshot_id": p.snapshot.ID, "partitions": partitions}
 	least := p.snapshot.Sequence
 	counts := map[int64][2]int64{}

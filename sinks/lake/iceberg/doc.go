@@ -40,6 +40,6 @@
 //	data files and deletes            for the grace after its snapshot was the newest
 //	lists and manifests, to plan      while its snapshot is among the newest 32, or in the history
 //
-// A commit in 32 deletes lists and manifests that nobody needs, so ingests within the grace leave few of them. Clean deletes
-// the other files that no snapshot names.
+// Every 32nd commit deletes lists and manifests that nobody needs, so ingests within the grace leave few of them. Clean
+// deletes the other files that no snapshot names.
 package iceberg

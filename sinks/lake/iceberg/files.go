@@ -26,7 +26,7 @@ func (f *files) name() string { return f.b.URL("") + tablesFolder }
 
 func (f *files) moves() bool { return true }
 
-func (f *files) hintKey(table string) string { return f.folder(table) + "metadata/version-hint.text" }
+func (f *files) hintKey(table string) string { return icemeta.HintKey(f.folder(table) + "metadata/") }
 
 func (f *files) versionKey(table string, n uint64) string {
 	return icemeta.VersionKey(f.folder(table)+"metadata/", n)
@@ -128,5 +128,5 @@ func (f *files) commit(ctx context.Context, table string, base *standing, c *cha
 
 // location of a version, as the table's other locations are written.
 func (f *files) location(table string, version uint64) string {
-	return locationOf(f.b.URL("")) + f.versionKey(table, version)
+	return icemeta.Location(f.b.URL("")) + f.versionKey(table, version)
 }

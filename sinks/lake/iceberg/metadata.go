@@ -78,7 +78,7 @@ type change struct {
 	mapping  string    // of schema
 }
 
-// with returns the metadata after a commit. m stays as it is.
+// with returns the metadata after a commit. It does not change m.
 func with(m *metadata, c *change, now time.Time) (*metadata, error) {
 	n := icemeta.Change{Snapshot: c.snapshot, Expired: c.expired, Location: c.location}
 	if c.schema != nil {

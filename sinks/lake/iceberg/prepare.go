@@ -142,7 +142,7 @@ func (s *shape) evolved(now *schema, m *metadata) *schema {
 			n.Fields = append(n.Fields, f)
 		}
 	}
-	id := len(m.Schemas)
+	id := m.NextSchema()
 	n.ID = &id
 	return n
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/symlake/symlake/sinks/internal/icemeta"
 )
 
 // Open names the tables, and reads nothing.
@@ -19,7 +21,7 @@ func Open(o Options) (*Tables, error) {
 	if o.Grace == 0 {
 		o.Grace = 24 * time.Hour
 	}
-	t := &Tables{o: o, at: locationOf(o.Bucket.URL(""))}
+	t := &Tables{o: o, at: icemeta.Location(o.Bucket.URL(""))}
 	for _, table := range o.Tables {
 		t.shapes = append(t.shapes, newShape(table))
 	}
@@ -150,7 +152,7 @@ func (t *Tables) committed(ctx context.Context, s *shape, base *standing, c *cha
 	if c.snapshot == nil {
 		return was
 	}
-	t.sweep(ctx, s, append(slices.Clone(base.Snapshots), *c.snapshot), c.snapshot.Sequence)
+	_ = t.sweep(ctx, s, append(slices.Clone(base.Snapshots), *c.snapshot), c.snapshot.Sequence)
 	return c.snapshot.ID
 }
 

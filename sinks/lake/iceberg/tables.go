@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -35,18 +34,6 @@ type Tables struct {
 	at      string // location of the bucket, with a slash at its end
 	shapes  []*shape
 	catalog catalog
-}
-
-// locationOf returns a bucket's URL as Iceberg has locations: file:///folder/ or s3://bucket/prefix/.
-func locationOf(url string) string {
-	if !strings.Contains(url, "://") {
-		url = filepath.ToSlash(strings.TrimPrefix(url, "file:"))
-		if !strings.HasPrefix(url, "/") {
-			url = "/" + url // C:/folder
-		}
-		url = "file://" + url
-	}
-	return strings.TrimSuffix(url, "/") + "/"
 }
 
 func (t *Tables) folder(table string) string { return tablesFolder + table + "/" }
