@@ -22,6 +22,7 @@ import (
 	"github.com/symlake/symlake/testdata/bench/growth"
 	"github.com/symlake/symlake/testdata/bench/modules"
 	"github.com/symlake/symlake/testdata/bench/pdbs"
+	"github.com/symlake/symlake/testdata/bench/stages"
 )
 
 // part is one thing that bench can measure, by the name that -only takes.
@@ -100,6 +101,7 @@ func main() {
 	flag.IntVar(&b.artifacts, "artifacts", 100_000, "of the largest store that growth measures")
 	flag.StringVar(&b.misses, "misses", "", "where names lists functions that it does not name rightly")
 	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, log for its log, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase, growth for commands on stores of 1,000 to -artifacts artifacts; all without")
+	flag.BoolVar(&b.stages, "stages", false, "print where the processor time of an ingest goes, for the inputs that -only names, and nothing else")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -136,6 +138,9 @@ func (b *bench) run(only string) error {
 		}
 	}
 
+	if b.stages {
+		return b.printStages(files, wanted)
+	}
 	var results []*result
 	for _, f := range files {
 		if name := filepath.Base(f); len(wanted) == 0 || wanted[name] {
@@ -167,6 +172,23 @@ func (b *bench) run(only string) error {
 		print()
 	}
 	return nil
+}
+
+// printStages prints where the processor time of an ingest goes, for the files that are wanted.
+func (b *bench) printStages(files []string, wanted map[string]bool) error {
+	var inputs []stages.Input
+	for _, f := range files {
+		name := filepath.Base(f)
+		if len(wanted) > 0 && !wanted[name] {
+			continue
+		}
+		r := result{name: name}
+		if err := r.facts(f); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		inputs = append(inputs, stages.Input{Name: name, File: f, DWARF: r.dwarfBytes})
+	}
+	return (&stages.Bench{Context: b.ctx, Temp: b.tmp, Lasts: 20 * time.Second}).Print(inputs)
 }
 
 func (b *bench) measure(name, file string) (*result, error) {
