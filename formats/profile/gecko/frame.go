@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // kind is what a frame is.
@@ -98,10 +99,16 @@ func (t *tables) lib(frames, funcs *table, row, fn int) *lib {
 
 // The ways to write a frame in a profile of the browser.
 var (
-	inLibrary = regexp.MustCompile(`^(.*) \(in ([^)]*)\)(?: \+ [0-9]+| \((.*):([0-9]+)\))?$`)
-	inScript  = regexp.MustCompile(`^(.*) \((.+?):([0-9]+)(?::([0-9]+))?\)(?:\[(\d+)\])?$`)
-	onlyPlace = regexp.MustCompile(`^()(.+?):([0-9]+)(?::([0-9]+))?(?:\[(\d+)\])?$`)
-	javaName  = regexp.MustCompile(`^[\w$]+(?:\.[\w$]+)*\.(?:[\w$]+|<init>|<clinit>)\(\)$`)
+	inLibrary = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(.*) \(in ([^)]*)\)(?: \+ [0-9]+| \((.*):([0-9]+)\))?$`)
+	})
+	inScript = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(.*) \((.+?):([0-9]+)(?::([0-9]+))?\)(?:\[(\d+)\])?$`)
+	})
+	onlyPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^()(.+?):([0-9]+)(?::([0-9]+))?(?:\[(\d+)\])?$`) })
+	javaName  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[\w$]+(?:\.[\w$]+)*\.(?:[\w$]+|<init>|<clinit>)\(\)$`)
+	})
 )
 
 // place reads the location of a frame of the browser's own form.
@@ -123,7 +130,7 @@ func (t *tables) place(f *frame, location string, frames *table, row int) {
 	if !strings.HasSuffix(location, ")") && !strings.Contains(location, ":") {
 		return
 	}
-	if m := inLibrary.FindStringSubmatch(location); m != nil {
+	if m := inLibrary().FindStringSubmatch(location); m != nil {
 		f.kind, f.named, f.function, f.url = native, true, m[1], m[3]
 		if line, err := strconv.ParseUint(m[4], 10, 32); err == nil && f.line == 0 {
 			f.line = uint32(line)
@@ -131,9 +138,9 @@ func (t *tables) place(f *frame, location string, frames *table, row int) {
 		f.lib = &lib{name: m[2]}
 		return
 	}
-	m := inScript.FindStringSubmatch(location)
+	m := inScript().FindStringSubmatch(location)
 	if m == nil {
-		m = onlyPlace.FindStringSubmatch(location)
+		m = onlyPlace().FindStringSubmatch(location)
 	}
 	if m == nil {
 		f.method(t)
@@ -160,7 +167,7 @@ func (f *frame) settle() {
 
 // method notes a method of Java, as Firefox for Android writes it: "a.b.c()".
 func (f *frame) method(t *tables) {
-	if t.process.android && javaName.MatchString(f.function) {
+	if t.process.android && javaName().MatchString(f.function) {
 		f.kind = managed
 	}
 }

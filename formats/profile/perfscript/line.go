@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 )
@@ -20,14 +21,16 @@ type header struct {
 }
 
 // The parts of a header behind the name of the program, which may have spaces. perf leaves out what -F does not ask for.
-var headerLine = regexp.MustCompile(`^\s*(\S.*?)\s+(-?\d+)(?:/\s*(-?\d+))?(?:\s+\[(\d+)\])?(?:\s+[.a-zA-Z]{4,8})?(?:\s+(\d+)\.(\d+):)?(?:\s+(\d+))?(?:\s+([A-Za-z_][^\s:]*(?::[^\s:]+)*):)?(?:\s+(.*))?$`)
+var headerLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(\S.*?)\s+(-?\d+)(?:/\s*(-?\d+))?(?:\s+\[(\d+)\])?(?:\s+[.a-zA-Z]{4,8})?(?:\s+(\d+)\.(\d+):)?(?:\s+(\d+))?(?:\s+([A-Za-z_][^\s:]*(?::[^\s:]+)*):)?(?:\s+(.*))?$`)
+})
 
 // parseHeader reads a header. It has a time or an event, else any text would be one.
 func parseHeader(line []byte) (h header, ok bool) {
 	if len(line) > maxLine || !bytes.ContainsRune(line, ':') {
 		return h, false
 	}
-	m := headerLine.FindSubmatch(line)
+	m := headerLine().FindSubmatch(line)
 	if m == nil || m[5] == nil && m[8] == nil {
 		return h, false
 	}
@@ -130,14 +133,14 @@ func (f *frame) canAsk() bool {
 }
 
 // sourceLine is a place in the source, below a frame.
-var sourceLine = regexp.MustCompile(`^\s+([^\s(][^(]*):(\d+)$`)
+var sourceLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+([^\s(][^(]*):(\d+)$`) })
 
 // parseSource reads a place in the source.
 func parseSource(line []byte) (file string, at uint32, ok bool) {
 	if len(line) > maxLine {
 		return "", 0, false
 	}
-	m := sourceLine.FindSubmatch(line)
+	m := sourceLine().FindSubmatch(line)
 	if m == nil {
 		return "", 0, false
 	}
@@ -161,14 +164,16 @@ type mapping struct {
 	file, id    string
 }
 
-var mapLine = regexp.MustCompile(`PERF_RECORD_MMAP2? (-?\d+)/-?\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+)(?: (?:[0-9a-f]{2,}:[0-9a-f]{2,} \d+ \d+|<([0-9a-f]+)>))?\]: \S+ (.+)$`)
+var mapLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`PERF_RECORD_MMAP2? (-?\d+)/-?\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+)(?: (?:[0-9a-f]{2,}:[0-9a-f]{2,} \d+ \d+|<([0-9a-f]+)>))?\]: \S+ (.+)$`)
+})
 
 // parseMapping reads a line of a mapping (--show-mmap-events).
 func parseMapping(line []byte) (m mapping, ok bool) {
 	if !bytes.Contains(line, []byte("PERF_RECORD_MMAP")) || len(line) > maxLine {
 		return m, false
 	}
-	part := mapLine.FindSubmatch(line)
+	part := mapLine().FindSubmatch(line)
 	if part == nil {
 		return m, false
 	}

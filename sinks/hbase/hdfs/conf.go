@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
@@ -184,7 +185,7 @@ func list(s string) []string {
 }
 
 // variable is a reference to another property, or to the environment.
-var variable = regexp.MustCompile(`\$\{([^}$\s]+)\}`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([^}$\s]+)\}`) })
 
 // maxDepth is how deep Hadoop follows references.
 const maxDepth = 20
@@ -194,7 +195,7 @@ func expand(conf hadoopconf.HadoopConf) {
 	for key, v := range conf {
 		v = strings.TrimSpace(v)
 		for range maxDepth {
-			next := variable.ReplaceAllStringFunc(v, func(ref string) string {
+			next := variable().ReplaceAllStringFunc(v, func(ref string) string {
 				name := ref[2 : len(ref)-1]
 				if env, ok := strings.CutPrefix(name, "env."); ok {
 					if v, ok := os.LookupEnv(env); ok {

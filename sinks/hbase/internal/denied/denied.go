@@ -6,24 +6,27 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Parts of the messages by which HBase denies something. They have several forms.
 var (
-	deniedUser   = regexp.MustCompile(`user[=:]? ?'?([^',;\s()]+)`)
-	deniedAction = regexp.MustCompile(`action[=:] ?(ADMIN|CREATE|WRITE|READ|EXEC)\b`)
-	deniedScope  = regexp.MustCompile(`scope=([^,;\s()]+)|[tT]able(?:Name)?[=:] ?([^,;\s()\]]+)|namespace=([^,;\s()\]]+)`)
+	deniedUser   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`user[=:]? ?'?([^',;\s()]+)`) })
+	deniedAction = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`action[=:] ?(ADMIN|CREATE|WRITE|READ|EXEC)\b`) })
+	deniedScope  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`scope=([^,;\s()]+)|[tT]able(?:Name)?[=:] ?([^,;\s()\]]+)|namespace=([^,;\s()\]]+)`)
+	})
 )
 
 // Text makes a sentence of a denial: user, permission, place, and what to do. It gives no whole command: grant
 // replaces what a user has.
 func Text(message string) string {
-	user, action := deniedUser.FindStringSubmatch(message), deniedAction.FindStringSubmatch(message)
+	user, action := deniedUser().FindStringSubmatch(message), deniedAction().FindStringSubmatch(message)
 	if user == nil || action == nil {
 		return "access denied: " + message
 	}
 	place := "all of HBase"
-	if m := deniedScope.FindStringSubmatch(message); m != nil && !strings.Contains(message, "global") {
+	if m := deniedScope().FindStringSubmatch(message); m != nil && !strings.Contains(message, "global") {
 		place = cmp.Or(m[1:]...)
 		if m[3] != "" || !strings.Contains(place, ":") && m[2] == "" {
 			place = "@" + strings.TrimPrefix(place, "@")
