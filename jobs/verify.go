@@ -16,6 +16,7 @@ import (
 
 type verifyJob struct {
 	AuditHead string `help:"Check that the audit goes on from this head, and lost no event since." detail:"symlake audit --head prints it." placeholder:"HEAD"`
+	Resume    string `help:"Note in this file which loads were read. After a run that died, the next one reads the rest." placeholder:"FILE"`
 	Digest    bool   `help:"Print a hash of the content alone, without keys, ids and times."`
 }
 
@@ -30,7 +31,8 @@ func (verifyJob) Help() string {
 func (j verifyJob) Check(*session.Session) error { return isHead(j.AuditHead) }
 
 // Run reads everything back; every problem is printed, and any makes exit code 1.
-func (j verifyJob) Run(p *workspace.Workspace) error {
+func (j verifyJob) Run(p *workspace.Workspace) (err error) {
+	ended := false // nothing is left to read
 	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err
@@ -40,13 +42,20 @@ func (j verifyJob) Run(p *workspace.Workspace) error {
 	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
+	var notes *verify.Notes
+	if j.Resume != "" {
+		if notes, err = verify.OpenNotes(j.Resume); err != nil {
+			return fmt.Errorf("--resume: %w", err)
+		}
+		defer func() { err = errors.Join(err, notes.Close(ended)) }()
+	}
 	watch := p.WatchBar("verify")
 	defer watch.Stop()
 	_, total, err := p.Contents(s, watch)
 	if err != nil {
 		return err
 	}
-	v, err := verify.Run(p.Ctx, verify.Options{Store: s.Store, Keyring: s.Ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: host.ProcessAlive, Progress: func(stage string, bytes uint64) {
+	v, err := verify.Run(p.Ctx, verify.Options{Store: s.Store, Keyring: s.Ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Notes: notes, Alive: host.ProcessAlive, Progress: func(stage string, bytes uint64) {
 		step := term.Step{Done: int64(bytes), Total: max(total, int64(bytes)), Text: stage}
 		if stage == "lake" {
 			step = term.Step{Text: "files of the lake"}
@@ -59,6 +68,7 @@ func (j verifyJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
+	ended = true
 	if j.Digest && !p.Flags.JSON {
 		_, err = fmt.Fprintln(p.Out, v.Digest)
 	} else {
@@ -66,7 +76,11 @@ func (j verifyJob) Run(p *workspace.Workspace) error {
 		if v.Waiting > 0 {
 			waiting = fmt.Sprintf(", %d on their way there", v.Waiting)
 		}
-		err = p.Print(v, prose.Verify(v), fmt.Sprintf("%d artifacts, %d loads, %d rows, %d ranges, %d bytes; %d artifacts in the lake%s: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, v.InLake, waiting, len(v.Problems)))
+		noted := ""
+		if v.Noted > 0 {
+			noted = fmt.Sprintf(" (%d read by an earlier run)", v.Noted)
+		}
+		err = p.Print(v, prose.Verify(v), fmt.Sprintf("%d artifacts, %d loads%s, %d rows, %d ranges, %d bytes; %d artifacts in the lake%s: %d problems\n", v.Artifacts, v.Loads, noted, v.Rows, v.Ranges, v.Bytes, v.InLake, waiting, len(v.Problems)))
 	}
 	if err == nil && len(v.Problems) > 0 {
 		err = fmt.Errorf("%d problems found", len(v.Problems))

@@ -54,6 +54,9 @@ type Options struct {
 	// Alive tells whether a process still runs, if this host can know (nil: each lease is believed).
 	Alive func(host, process string) (alive, known bool)
 	Now   func() time.Time // nil: time.Now
+	// Notes of runs that died: the loads in them are not read again, and those that are found whole are added. The caller
+	// closes them. nil: all loads are read.
+	Notes *Notes
 }
 
 // Report counts the contents of a store and lists its problems.
@@ -63,6 +66,7 @@ type Report struct {
 	Seconds   float64   `json:"seconds"`
 	Artifacts int       `json:"artifacts"` // with a published load
 	Loads     int       `json:"loads"`     // read back: published and previous
+	Noted     int       `json:"noted"`     // loads among them that an earlier run had read
 	Shredded  int       `json:"shredded"`  // loads with destroyed keys: not readable, and no problem
 	Rows      uint64    `json:"rows"`
 	Ranges    uint64    `json:"ranges"`
@@ -184,6 +188,9 @@ func (v *verifier) loads(ctx context.Context) {
 	err := parallel.Ordered(2*runtime.GOMAXPROCS(0), each, func(w *window) { w.check(ctx, v) }, func(w *window) error {
 		for _, d := range w.readings {
 			d.tell()
+		}
+		if err := v.Notes.flush(); err != nil {
+			v.problem("notes", err)
 		}
 		return ctx.Err()
 	})

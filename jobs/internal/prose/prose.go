@@ -137,6 +137,7 @@ func Verify(r *verify.Report) string {
 	w := &words{}
 	w.add("Read back %s of %s in %s: %s, %s, %s.", term.Counted(r.Loads, "load"), term.Counted(r.Artifacts, "artifact"), term.Seconds(r.Seconds),
 		term.Counted(r.Rows, "row"), term.Counted(r.Ranges, "range"), term.Size(r.Bytes))
+	w.if1(r.Noted, "An earlier run had read 1 of the loads.", "An earlier run had read # of the loads.")
 	w.add("The lake names %s, the ledger has %s, the audit %s.", term.Counted(r.InLake, "artifact"), term.Counted(r.Objects, "object"), term.Counted(r.Events, "event"))
 	w.if1(r.Shredded, "The keys of 1 load are shredded.", "The keys of # loads are shredded.")
 	w.if1(r.Waiting, "1 piece of work is on its way.", "# pieces of work are on their way.")
