@@ -352,7 +352,7 @@ func (w *world) lakeOf(l sinks.Lake, m *sinktest.Mortal) sinks.Lake {
 	if m != nil {
 		b, heads = m.Bucket(b), catalog.New(m.Store(w.store).Catalog, w.ring).Lakes
 	}
-	return lake.Open(lake.Options{Bucket: b, Heads: heads, Profile: sinks.LakePlain, Scratch: w.o.Scratch, Now: func() time.Time { return w.now },
+	return lake.Open(lake.Options{Bucket: b, Heads: heads, Profile: sinks.LakePlain, Scratch: w.o.Scratch, Go: func(f func()) { go f() }, Now: func() time.Time { return w.now },
 		Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1, Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
 }
 

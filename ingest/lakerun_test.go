@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -132,6 +133,51 @@ func (b racedBatch) Commit(ctx context.Context, loads []*sinks.LakeLoad) (sinks.
 		other()
 	}
 	return b.LakeBatch.Commit(ctx, loads)
+}
+
+// following notes what a batch of the lake is told.
+type following struct {
+	sinks.LakeBatch
+	told *[]string
+}
+
+type followed struct {
+	sinks.Lake
+	told []string
+}
+
+func (l *followed) Begin(ctx context.Context) (sinks.LakeBatch, error) {
+	b, err := l.Lake.Begin(ctx)
+	return following{b, &l.told}, err
+}
+
+func (b following) Write(r *symbol.Run) error {
+	*b.told = append(*b.told, "write")
+	return b.LakeBatch.Write(r)
+}
+
+func (b following) EndLoad() {
+	*b.told = append(*b.told, "end")
+	b.LakeBatch.EndLoad()
+}
+
+func (b following) Commit(ctx context.Context, loads []*sinks.LakeLoad) (sinks.LakeCommitted, error) {
+	*b.told = append(*b.told, "commit")
+	return b.LakeBatch.Commit(ctx, loads)
+}
+
+// A run tells the lake when it has all rows of a load, before it commits.
+func TestEndLoad(t *testing.T) {
+	w := newWorld(t)
+	w.o.Workers = 1
+	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.put("b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
+	lake := &followed{Lake: plainLake(t, t.TempDir())}
+	w.o.Lake = lake
+	w.run()
+	if got, want := lake.told, []string{"write", "end", "write", "end", "commit"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // Two processes that bring the lake up to the store at once both succeed, and its rows are there once.

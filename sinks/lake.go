@@ -110,6 +110,9 @@ type LakeBatch interface {
 	LakeRows
 	// Load begins the rows of a load of a: rows that follow belong to it.
 	Load(a *symbol.Artifact, l Load) error
+	// EndLoad tells that the load has all its rows. The batch may write them out while the caller does something else. An
+	// error is returned by Commit.
+	EndLoad()
 	// Commit finishes the files and names loads in one step, in place of every other load of their
 	// artifacts. Rows of a load are this batch's, or those the lake has of it already (ErrConflict:
 	// it has none). Other loads of the batch stay without a name.

@@ -344,6 +344,9 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	case enc == nil:
 		return nil, errNoRuns
 	}
+	if lake != nil { // it writes them out beside what follows
+		lake.EndLoad()
+	}
 	if e.of.Texts != nil && x.Task.Source.Texts {
 		if err := formats.Guard(e.format.Name, func() error { return e.of.Texts(ctx, enc.AddText) }); err != nil {
 			return nil, err

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
@@ -47,6 +49,16 @@ func (b *batch) Load(a *symbol.Artifact, l sinks.Load) error {
 	b.end()
 	b.current = loading{loadKey: loadKey{a.ID, l}, kind: a.Kind}
 	return nil
+}
+
+// EndLoad implements sinks.LakeBatch. If the row group is worth it, it ends here, and is encoded beside what the caller does
+// until the commit.
+func (b *batch) EndLoad() {
+	o := b.current.out
+	b.end()
+	if b.err == nil && o != nil && o.g.Worth() {
+		b.err = b.flush(o)
+	}
 }
 
 // end ends the rows of the current load.
@@ -158,7 +170,7 @@ func (b *batch) output(t *pqfile.Table, k symbol.Kind, l sinks.Load) (*output, e
 		}
 	}
 	sorted := b.sorted || t.Name == artifactsTable || t.Name == namesTable
-	o, err := b.l.open(context.Background(), t, folder, b.profile, sorted)
+	o, err := b.l.open(context.Background(), t, folder, b.profile, sorted, !b.sorted)
 	if err != nil {
 		return nil, err
 	}
@@ -194,16 +206,27 @@ type edit struct {
 	last     func(*journal.State, *journal.Entry) error
 }
 
+// finishAtOnce is how many files get their places at once, if the lake may start goroutines: each waits for its disk or its
+// bucket.
+const finishAtOnce = 4
+
 // finish gives all files their places.
 func (b *batch) finish(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	if g.SetLimit(finishAtOnce); b.l.o.Go == nil {
+		g.SetLimit(1)
+	}
 	for _, o := range b.outputs {
 		if o.f != nil {
-			if err := o.finish(ctx); err != nil {
-				return err
-			}
+			g.Go(func() error {
+				if err := context.Cause(ctx); err != nil {
+					return err
+				}
+				return o.finish(ctx)
+			})
 		}
 	}
-	return nil
+	return g.Wait()
 }
 
 // commit publishes the batch.

@@ -9,17 +9,20 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
 
-// manyRuns are runs with names that come again, chains of every length up to 9 and more texts than a row group takes.
+// manyRuns are runs with names that come again, trees of up to 9 scopes and more texts than a row group takes.
 func manyRuns(ranges int) []*symbol.Run {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	names := []string{"", "a.c"}
@@ -31,7 +34,7 @@ func manyRuns(ranges int) []*symbol.Run {
 	for done := 0; done < ranges; {
 		r := &symbol.Run{Rank: symbol.RankDWARF, Strings: names, Scopes: []symbol.Scope{{Parent: -1, Function: uint32(1 + rnd.IntN(len(names)-1))}}}
 		for i := range rnd.IntN(9) {
-			r.Scopes = append(r.Scopes, symbol.Scope{Parent: int32(i), Function: uint32(rnd.IntN(len(names))), Call: symbol.Site{File: 1, Line: rnd.Uint32N(1e5)}})
+			r.Scopes = append(r.Scopes, symbol.Scope{Parent: int32(rnd.IntN(1 + i)), Function: uint32(rnd.IntN(len(names))), Call: symbol.Site{File: 1, Line: rnd.Uint32N(1e5)}})
 		}
 		for range 1 + rnd.IntN(20) {
 			pos += rnd.Uint64N(100)
@@ -89,6 +92,116 @@ func TestEncode(t *testing.T) {
 	}
 	checkIndex(t, f)
 	compareRows(t, f, runs)
+}
+
+// Rows of a large load are written out once it has all of them. Rows of a small load wait for more.
+func TestEndLoad(t *testing.T) {
+	for _, c := range []struct {
+		ranges int
+		waits  bool
+	}{{1000, true}, {10_000, false}} {
+		l := testLake(t, t.TempDir(), sinks.LakePlain)
+		inner, err := l.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, x := inner.(*batch), testLoad(1)
+		if err := b.Load(&x.Artifact, x.Load); err != nil {
+			t.Fatal(err)
+		}
+		rows := uint64(0)
+		for _, r := range manyRuns(c.ranges) {
+			rows += uint64(len(r.Ranges))
+			if err := b.Write(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.EndLoad()
+		if o := b.outputs[0]; o.g.Rows > 0 != c.waits || o.rows() != rows {
+			t.Errorf("%d ranges: %d rows of %d wait", rows, o.g.Rows, o.rows())
+		}
+		if _, err := b.Commit(t.Context(), []*sinks.LakeLoad{x}); err != nil {
+			t.Fatal(err)
+		}
+		if got := rangesOf(t, l)[x.Artifact.ID]; got != rows {
+			t.Errorf("%d rows, want %d", got, rows)
+		}
+	}
+}
+
+// What fails while a load is written out early fails the commit.
+func TestEndLoadFails(t *testing.T) {
+	for name, start := range map[string]func(func()){"in place": nil, "beside": func(f func()) { go f() }} {
+		l := testLake(t, t.TempDir(), sinks.LakePlain)
+		l.o.Go = start
+		inner, err := l.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, x := inner.(*batch), testLoad(1)
+		if err := b.Load(&x.Artifact, x.Load); err != nil {
+			t.Fatal(err)
+		}
+		runs := manyRuns(10_000)
+		if err := b.Write(runs[0]); err != nil {
+			t.Fatal(err)
+		}
+		b.outputs[0].w.w = &short{left: 3000}
+		for _, r := range runs[1:] {
+			if err := b.Write(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.EndLoad()
+		if _, err := b.Commit(t.Context(), []*sinks.LakeLoad{x}); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if live, err := l.Live(t.Context()); err != nil || len(live) > 0 {
+			t.Errorf("%s: %d artifacts, %v", name, len(live), err)
+		}
+	}
+}
+
+// meeting creates no data file before another one comes.
+type meeting struct {
+	bucket.Bucket
+	here chan string
+}
+
+func (m *meeting) Create(ctx context.Context, key, etag string, r io.Reader) error {
+	if strings.HasSuffix(key, ".parquet") && !strings.HasPrefix(key, "_") {
+		select {
+		case m.here <- key:
+		case <-m.here:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return m.Bucket.Create(ctx, key, etag, r)
+}
+
+// Files of a batch get their places at once, if the lake may start goroutines.
+func TestFinishAtOnce(t *testing.T) {
+	b, err := file.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Open(Options{Bucket: &meeting{b, make(chan string)}, Profile: sinks.LakePlain, Keys: testKeys, Scratch: t.TempDir(), Go: func(f func()) { go f() }})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a lake that makes them one by one waits for it
+	defer cancel()
+	batch, err := l.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := testLoad(1)
+	x.Artifact.Names = nil // two files
+	err = errors.Join(batch.Load(&x.Artifact, x.Load), batch.Write(testRun(0, "f")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := batch.Commit(ctx, []*sinks.LakeLoad{x}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // checkIndex compares the bounds of pages with their values, and asks the bloom filters for every function.
@@ -192,7 +305,7 @@ func TestDiskFull(t *testing.T) {
 	for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
 		for _, space := range []int64{0, 4, 3000, 100_000} {
 			l := testLake(t, t.TempDir(), profile)
-			o, err := l.open(context.Background(), tableRanges(), "ranges/kind=elf/day=2026-01-01", profile, true)
+			o, err := l.open(context.Background(), tableRanges(), "ranges/kind=elf/day=2026-01-01", profile, true, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +332,7 @@ func TestDiskFull(t *testing.T) {
 // for sealed files panics at some places and passes over others.
 func TestDiskFullAnywhere(t *testing.T) {
 	l := testLake(t, t.TempDir(), sinks.LakeSealed)
-	o, err := l.open(t.Context(), tableRanges(), "ranges/kind=elf/day=2026-01-01", sinks.LakeSealed, true)
+	o, err := l.open(t.Context(), tableRanges(), "ranges/kind=elf/day=2026-01-01", sinks.LakeSealed, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ type Options struct {
 	Catalog  iceberg.Catalog
 	NoTables bool
 	// Go starts a goroutine that encodes beside the writer, one a file, which ends with the file. It takes up to twice the
-	// memory. nil: the writer encodes.
+	// memory. Some files get their places at once then. nil: the writer encodes, and files get their places one by one.
 	Go func(func())
 }
 

@@ -241,7 +241,9 @@ func TestDeaths(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			b, store := first.Clone(), &heads{}
 			m := &sinktest.Mortal{At: at, After: after}
-			err := act(memoryLake(t, m.Bucket(b), sinks.LakePlain, store))
+			dying := memoryLake(t, m.Bucket(b), sinks.LakePlain, store)
+			dying.o.Go = func(f func()) { go f() } // then files get their places at once
+			err := act(dying)
 			if died = m.Dead(); died == (err == nil) {
 				t.Fatalf("death at write %d: %v", at, err)
 			}
@@ -271,7 +273,7 @@ func old(t *testing.T, b *buckettest.Memory, profile string) {
 	}
 	text := func(name string) pqfile.Column { return pqfile.NewColumn(name, "VARCHAR", "", pqfile.Text) }
 	table := &pqfile.Table{Name: liveTable, Columns: []pqfile.Column{text("artifact"), text("load"), text("revision"), text("file"), text("facts"), text("names")}}
-	o, err := l.open(t.Context(), table, liveTable, profile, true)
+	o, err := l.open(t.Context(), table, liveTable, profile, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,18 +34,18 @@ type output struct {
 	journal.File
 }
 
-// open begins a file of a table in a folder of the lake. sorted says that its rows ascend as the table says. Its name is
-// random, and a sealed file is sealed to it: under another name it does not open. A process that dies before it names the
-// file in the log leaves it to a compaction.
-func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile string, sorted bool) (*output, error) {
-	o := &output{l: l, folder: folder, g: pqfile.NewRowGroup(t), made: 1, later: later{start: l.o.Go}, groups: make(chan *pqfile.RowGroup, 2), slices: make(chan *pqfile.Slice, 3)}
+// open begins a file of a table in a folder of the lake. sorted says that its rows ascend as the table says. swift says that
+// an ingest waits for the file, and that a compaction writes it again. Its name is random, and a sealed file is sealed to it:
+// under another name it does not open. A process that dies before it names the file in the log leaves it to a compaction.
+func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile string, sorted, swift bool) (*output, error) {
+	o := &output{l: l, folder: folder, g: pqfile.NewRowGroup(t), pager: pqfile.NewPager(), made: 1, later: later{start: l.o.Go}, groups: make(chan *pqfile.RowGroup, 2), slices: make(chan *pqfile.Slice, 3)}
 	name := make([]byte, nameBytes)
 	rand.Read(name)
 	o.Table, o.sorted, o.Path = t.Name, sorted, folder+"/"+hex.EncodeToString(name)+".parquet"
 	if sorted {
 		o.g.Sorted()
-		o.pager = pqfile.NewPager()
-	} else { // an ingest waits for the file, and a compaction writes it again
+	}
+	if swift {
 		o.pager = pqfile.NewSwiftPager()
 	}
 	f, drafts, err := l.file(folder)

@@ -18,8 +18,8 @@ import (
 // Pager encodes slices as pages. It uses its memory again for each page. A pager is for one goroutine.
 type Pager struct {
 	swift           bool    // Snappy, not Zstandard
-	rep, def        []byte  // levels, one a byte
-	levels          []byte  // encoded, of the slice
+	rep, def        []byte  // levels of the slice, a bit each
+	levels          []byte  // encoded
 	field, numbers  []int32 // of list elements; of integers
 	encoded, buffer []byte
 }
@@ -40,19 +40,19 @@ func (p *Pager) codec() format.CompressionCodec {
 	return format.Zstd
 }
 
-// compress gives a copy of its own.
+// compress compresses raw. What it returns is valid until the next call.
 func (p *Pager) compress(raw []byte) []byte {
+	to := p.buffer[:0]
 	if p.swift {
-		p.buffer = slices.Grow(p.buffer[:0], s2.MaxEncodedLen(len(raw)))
-		p.buffer = s2.EncodeSnappy(p.buffer[:cap(p.buffer)], raw)
+		to = slices.Grow(to, s2.MaxEncodedLen(len(raw)))
+		to = s2.EncodeSnappy(to[:cap(to)], raw)
 	} else {
-		p.buffer = zframe.Append(p.buffer[:0], raw)
+		to = zframe.Append(to, raw)
 	}
-	c := bytes.Clone(p.buffer)
-	if cap(p.buffer) > textset.KeptBytes {
+	if p.buffer = to; cap(to) > textset.KeptBytes {
 		p.buffer = nil
 	}
-	return c
+	return to
 }
 
 // Add makes a page in each column of the group of the rows of a slice, which is empty then.
@@ -60,14 +60,14 @@ func (p *Pager) Add(g *RowGroup, s *Slice) error {
 	if s.Rows == 0 {
 		return nil
 	}
-	p.listLevels(s.Lengths)
+	elements := p.listLevels(s.Lengths)
 	field := 0
 	for i, l := range g.leaves {
 		raw, v := p.encoded[:0], &s.Columns[i]
 		n, nulls := s.Rows, 0
 		switch {
 		case l.list:
-			raw, n = append(raw, p.levels...), len(p.def)
+			raw, n = append(raw, p.levels...), elements
 			if len(s.Elements) > 0 {
 				p.field = s.field(p.field[:0], field)
 				v = &values{Ints: p.field}
@@ -81,7 +81,7 @@ func (p *Pager) Add(g *RowGroup, s *Slice) error {
 		if err != nil {
 			return err
 		}
-		pg := page{body: p.compress(raw), size: len(raw), rows: s.Rows, values: n, nulls: nulls, numbered: numbered}
+		pg := page{body: bytes.Clone(p.compress(raw)), size: len(raw), rows: s.Rows, values: n, nulls: nulls, numbered: numbered}
 		pg.low, pg.high = bounds(l, v)
 		if p.encoded = raw; cap(raw) > textset.KeptBytes {
 			p.encoded = nil
@@ -92,22 +92,41 @@ func (p *Pager) Add(g *RowGroup, s *Slice) error {
 	return nil
 }
 
-// listLevels encodes the levels that the columns of a list share: repetition 1 for all but the first
-// of a row, definition 0 for an empty list.
-func (p *Pager) listLevels(lengths []uint32) {
-	p.rep, p.def, p.levels = p.rep[:0], p.def[:0], p.levels[:0]
-	for _, n := range lengths {
-		p.rep, p.def = append(p.rep, 0), append(p.def, byte(min(n, 1)))
-		for range max(n, 1) - 1 {
-			p.rep, p.def = append(p.rep, 1), append(p.def, 1)
+// listLevels encodes the levels that the columns of a list share, and returns how many there are: repetition 1 for all but
+// the first of a row, definition 0 for an empty list.
+func (p *Pager) listLevels(lengths []uint32) (n int) {
+	for _, l := range lengths {
+		n += int(max(l, 1))
+	}
+	p.rep, p.def = ones(p.rep, n), ones(p.def, n)
+	at := 0
+	for _, l := range lengths {
+		p.rep[at/8] &^= 1 << (at % 8)
+		if l == 0 {
+			p.def[at/8] &^= 1 << (at % 8)
 		}
+		at += int(max(l, 1))
 	}
-	bits := rle.Encoding{BitWidth: 1}
-	for _, level := range [][]byte{p.rep, p.def} {
-		p.encoded, _ = bits.EncodeLevels(p.encoded, level) // the width is a valid one
-		p.levels = binary.LittleEndian.AppendUint32(p.levels, uint32(len(p.encoded)))
-		p.levels = append(p.levels, p.encoded...)
+	p.levels = appendLevels(appendLevels(p.levels[:0], p.rep), p.def)
+	return n
+}
+
+// ones returns at least n bits that are 1, in the memory of b.
+func ones(b []byte, n int) []byte {
+	b = slices.Grow(b[:0], (n+7)/8)[:(n+7)/8]
+	for i := range b {
+		b[i] = 0xff
 	}
+	return b
+}
+
+// appendLevels encodes levels of a bit each, RLE behind its length, as one packed run.
+func appendLevels(to, packed []byte) []byte {
+	from := len(to)
+	to = binary.AppendUvarint(append(to, 0, 0, 0, 0), uint64(len(packed))<<1|1)
+	to = append(to, packed...)
+	binary.LittleEndian.PutUint32(to[from:], uint32(len(to)-from-4))
+	return to
 }
 
 // appendNulls encodes the levels of nullable texts and removes the missing ones from v.
