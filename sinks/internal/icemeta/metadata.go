@@ -268,7 +268,11 @@ func (m *Metadata) With(c *Change, now time.Time) *Metadata {
 		n.Schemas = append(slices.Clone(m.Schemas), c.Schema)
 		n.CurrentSchema, n.LastColumn = c.SchemaID, max(m.LastColumn, c.LastColumn)
 	}
-	n.Snapshots = slices.DeleteFunc(slices.Clone(m.Snapshots), func(s Snapshot) bool { return slices.Contains(c.Expired, s.ID) })
+	expired := make(map[int64]bool, len(c.Expired)) // a table may lose thousands of snapshots at once
+	for _, id := range c.Expired {
+		expired[id] = true
+	}
+	n.Snapshots = slices.DeleteFunc(slices.Clone(m.Snapshots), func(s Snapshot) bool { return expired[s.ID] })
 	if s := c.Snapshot; s != nil {
 		n.Snapshots = append(n.Snapshots, *s)
 		n.Current, n.LastSequence = &s.ID, s.Sequence
@@ -277,6 +281,6 @@ func (m *Metadata) With(c *Change, now time.Time) *Metadata {
 		r.Snapshot, r.Type = s.ID, "branch"
 		n.Refs[MainBranch] = r
 	}
-	n.SnapshotLog = slices.DeleteFunc(slices.Clone(n.SnapshotLog), func(l Logged) bool { return slices.Contains(c.Expired, l.Snapshot) })
+	n.SnapshotLog = slices.DeleteFunc(slices.Clone(n.SnapshotLog), func(l Logged) bool { return expired[l.Snapshot] })
 	return &n
 }
