@@ -8,7 +8,6 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/parquet-go/parquet-go/encoding/delta"
-	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/symlake/symlake/sinks/internal/textset"
@@ -18,8 +17,7 @@ import (
 // Pager encodes slices as pages. It uses its memory again for each page. A pager is for one goroutine.
 type Pager struct {
 	swift           bool    // Snappy, not Zstandard
-	rep, def        []byte  // levels of the slice, a bit each
-	levels          []byte  // encoded
+	levels          []byte  // encoded, of the slice
 	field, numbers  []int32 // of list elements; of integers
 	encoded, buffer []byte
 }
@@ -41,13 +39,11 @@ func (p *Pager) codec() format.CompressionCodec {
 }
 
 // compress compresses raw. What it returns is valid until the next call.
-func (p *Pager) compress(raw []byte) []byte {
-	to := p.buffer[:0]
+func (p *Pager) compress(raw []byte) (to []byte) {
 	if p.swift {
-		to = slices.Grow(to, s2.MaxEncodedLen(len(raw)))
-		to = s2.EncodeSnappy(to[:cap(to)], raw)
+		to = s2.EncodeSnappy(p.buffer[:cap(p.buffer)], raw)
 	} else {
-		to = zframe.Append(to, raw)
+		to = zframe.Append(p.buffer[:0], raw)
 	}
 	if p.buffer = to; cap(to) > textset.KeptBytes {
 		p.buffer = nil
@@ -98,27 +94,20 @@ func (p *Pager) listLevels(lengths []uint32) (n int) {
 	for _, l := range lengths {
 		n += int(max(l, 1))
 	}
-	p.rep, p.def = ones(p.rep, n), ones(p.def, n)
-	at := 0
+	rep, def, at := ones(n), ones(n), 0
 	for _, l := range lengths {
-		p.rep[at/8] &^= 1 << (at % 8)
+		rep[at/8] &^= 1 << (at % 8)
 		if l == 0 {
-			p.def[at/8] &^= 1 << (at % 8)
+			def[at/8] &^= 1 << (at % 8)
 		}
 		at += int(max(l, 1))
 	}
-	p.levels = appendLevels(appendLevels(p.levels[:0], p.rep), p.def)
+	p.levels = appendLevels(appendLevels(p.levels[:0], rep), def)
 	return n
 }
 
-// ones returns at least n bits that are 1, in the memory of b.
-func ones(b []byte, n int) []byte {
-	b = slices.Grow(b[:0], (n+7)/8)[:(n+7)/8]
-	for i := range b {
-		b[i] = 0xff
-	}
-	return b
-}
+// ones returns at least n bits that are 1.
+func ones(n int) []byte { return slices.Repeat([]byte{0xff}, (n+7)/8) }
 
 // appendLevels encodes levels of a bit each, RLE behind its length, as one packed run.
 func appendLevels(to, packed []byte) []byte {
@@ -131,16 +120,16 @@ func appendLevels(to, packed []byte) []byte {
 
 // appendNulls encodes the levels of nullable texts and removes the missing ones from v.
 func (p *Pager) appendNulls(to []byte, v *values) []byte {
-	level, there := make([]byte, len(v.Ints)), v.Ints[:0]
+	def, there := ones(len(v.Ints)), v.Ints[:0]
 	for i, n := range v.Ints {
-		if n != NoText {
-			level[i] = 1
+		if n == NoText {
+			def[i/8] &^= 1 << (i % 8)
+		} else {
 			there = append(there, n)
 		}
 	}
 	v.Ints = there
-	encoded, _ := (&rle.Encoding{BitWidth: 1}).EncodeLevels(nil, level) // the width is a valid one
-	return append(binary.LittleEndian.AppendUint32(to, uint32(len(encoded))), encoded...)
+	return appendLevels(to, def)
 }
 
 // appendValues encodes values: texts and integers as numbers of their dictionaries, RLE_DICTIONARY, longs as
