@@ -46,6 +46,7 @@ var parts = []part{
 	}},
 	{"maps", func(b *bench, _ []string) (func(), error) { return nothing, b.maps() }},
 	{"rows", func(b *bench, files []string) (func(), error) { return nothing, b.rows(files) }},
+	{"spark", func(b *bench, files []string) (func(), error) { return nothing, b.spark(files) }},
 	{"traces", func(b *bench, _ []string) (func(), error) {
 		t, err := b.traces()
 		return func() { printTraces(t) }, err
@@ -100,7 +101,7 @@ func main() {
 	flag.StringVar(&b.old, "old", "", "an older binary, which events and growth measure beside")
 	flag.IntVar(&b.artifacts, "artifacts", 100_000, "of the largest store that growth measures")
 	flag.StringVar(&b.misses, "misses", "", "where names lists functions that it does not name rightly")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, log for its log, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase, growth for commands on stores of 1,000 to -artifacts artifacts; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, spark for frames in Spark, lake for the lake, log for its log, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase, growth for commands on stores of 1,000 to -artifacts artifacts; all without")
 	flag.BoolVar(&b.stages, "stages", false, "print where the processor time of an ingest goes, for the inputs that -only names, and nothing else")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {

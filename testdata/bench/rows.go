@@ -14,6 +14,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/symlake/symlake/testdata/bench/measure"
+	"github.com/symlake/symlake/testdata/bench/streams"
 )
 
 // rowFrames is how many frames a table has that is symbolicated at rest.
@@ -39,21 +40,7 @@ type code struct {
 // rows measures symbolicate --input over 10 M frames in Parquet: once the frames of a day's crashes, with
 // addresses that come again as names in a text do (Zipf, 1.1, over 400,000), once frames drawn at random.
 func (b *bench) rows(files []string) error {
-	store := filepath.Join(b.tmp, "rows-store")
-	var known []string
-	for _, f := range files {
-		switch filepath.Base(f) {
-		case "jvm", "rn-release", "hermesvm", "ns-ios", "libc", "vmlinux":
-			known = append(known, f)
-		}
-	}
-	if len(known) == 0 {
-		return fmt.Errorf("none of its inputs is there")
-	}
-	if _, err := measure.Run(nil, nil, b.symlake, append([]string{"--store", "file:" + store, "--lake", "off", "ingest"}, known...)...); err != nil {
-		return err
-	}
-	codes, err := b.codes(store, known)
+	store, codes, err := b.rowStore(files)
 	if err != nil {
 		return err
 	}
@@ -61,7 +48,7 @@ func (b *bench) rows(files []string) error {
 	fmt.Fprintf(w, "%d frames of %d artifacts at rest\tM frames/s\tcpu s\tM/s a core\tpeak anonymous MiB\tdistinct places\tMB in\tMB out\t\n", rowFrames, len(codes))
 	for _, zipf := range []bool{true, false} {
 		table := filepath.Join(b.tmp, "frames.parquet")
-		if err := writeFrames(table, codes, zipf); err != nil {
+		if err := writeFrames(table, codes, zipf, rowFrames); err != nil {
 			return err
 		}
 		var us []measure.Usage
@@ -92,6 +79,40 @@ func (b *bench) rows(files []string) error {
 		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%d\t%.0f\t%.0f\t\n", name, rowFrames/1e6/measure.Least(us, measure.Wall), measure.Least(us, measure.CPU), rowFrames/1e6/measure.Least(us, measure.CPU), measure.Peak(us), report.Distinct, float64(report.Bytes.Read)/1e6, float64(report.Bytes.Written)/1e6)
 	}
 	return w.Flush()
+}
+
+// rowStore makes a store of libraries, and draws addresses of their functions.
+func (b *bench) rowStore(files []string) (store string, all []code, err error) {
+	store = filepath.Join(b.tmp, "rows-store")
+	var known []string
+	for _, f := range files {
+		switch filepath.Base(f) {
+		case "jvm", "rn-release", "hermesvm", "ns-ios", "libc", "vmlinux":
+			known = append(known, f)
+		}
+	}
+	if len(known) == 0 {
+		return "", nil, fmt.Errorf("none of its inputs is there")
+	}
+	if _, err := measure.Run(nil, nil, b.symlake, append([]string{"--store", "file:" + store, "--lake", "off", "ingest"}, known...)...); err != nil {
+		return "", nil, err
+	}
+	all, err = b.codes(store, known)
+	return store, all, err
+}
+
+// spark measures symbolicate --arrow beside --input, alone and in Spark, over the frames of a day's crashes.
+func (b *bench) spark(files []string) error {
+	store, codes, err := b.rowStore(files)
+	if err != nil {
+		return err
+	}
+	table := filepath.Join(b.tmp, "frames.parquet")
+	if err := writeFrames(table, codes, true, streams.Frames); err != nil {
+		return err
+	}
+	s := streams.Bench{Symlake: b.symlake, Readers: filepath.Join(b.cache, "readers"), Store: "file:" + store, Table: table, Temp: b.tmp, Pairs: b.pairs}
+	return s.Run()
 }
 
 // codes lists the artifacts of the store, and draws addresses of their functions.
@@ -128,8 +149,8 @@ func (b *bench) codes(store string, files []string) ([]code, error) {
 	return codes, nil
 }
 
-// writeFrames writes the table.
-func writeFrames(path string, codes []code, zipf bool) error {
+// writeFrames writes a table of so many frames.
+func writeFrames(path string, codes []code, zipf bool, frames int) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -138,8 +159,8 @@ func writeFrames(path string, codes []code, zipf bool) error {
 	rng := rand.New(rand.NewPCG(3, 4))
 	draw := rand.NewZipf(rng, 1.1, 1, 400_000-1)
 	rows := make([]frameRow, 1024)
-	for n := 0; n < rowFrames; n += len(rows) {
-		rows = rows[:min(len(rows), rowFrames-n)]
+	for n := 0; n < frames; n += len(rows) {
+		rows = rows[:min(len(rows), frames-n)]
 		for i := range rows {
 			k := rng.Uint64N(rowFrames)
 			if zipf {
