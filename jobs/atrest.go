@@ -30,8 +30,17 @@ import (
 	"github.com/symlake/symlake/sinks/tables"
 )
 
-// restMemoryBytes is what --input may use where the configuration says nothing: half for the cache, half for rows.
+// restMemoryBytes is what --input or --arrow may use where the configuration says nothing.
 const restMemoryBytes = 512 << 20
+
+// cacheShare is the share of the memory that is for the cache of a client, in quarters; the rest is for rows. Streams come in
+// no order, so each of their record batches may ask any block again. A block that was let go is read and decoded again.
+type cacheShare int64
+
+const (
+	ofFiles   cacheShare = 2
+	ofStreams cacheShare = 3
+)
 
 // restTables are the tables that symbolicate --input names.
 type restTables struct{}
@@ -43,7 +52,7 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 	if err != nil {
 		return err
 	}
-	close, err := openRows(p, j, &o)
+	close, err := openRows(p, j, &o, ofFiles)
 	if err != nil {
 		return err
 	}
@@ -89,9 +98,9 @@ func storeFailed(j *query.SymbolicateJob, done *tables.Report) error {
 	return nil
 }
 
-// openRows opens the client that answers rows, within half of the memory.
-func openRows(p *workspace.Workspace, j *query.SymbolicateJob, o *tables.Options) (close func() error, err error) {
-	cache := o.MemoryBytes / 2
+// openRows opens the client that answers rows, within its share of the memory.
+func openRows(p *workspace.Workspace, j *query.SymbolicateJob, o *tables.Options, share cacheShare) (close func() error, err error) {
+	cache := o.MemoryBytes / 4 * int64(share)
 	o.MemoryBytes -= cache
 	client, close, err := j.Client(p.Session, lookup.Options{CacheBytes: cache})
 	if err != nil {
@@ -130,7 +139,7 @@ func (restTables) Arrow(s *session.Session, j *query.SymbolicateJob) error {
 	if err != nil {
 		return err
 	}
-	close, err := openRows(p, j, &o)
+	close, err := openRows(p, j, &o, ofStreams)
 	if err != nil {
 		return err
 	}

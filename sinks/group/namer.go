@@ -22,8 +22,8 @@ type given struct {
 	own  bool
 }
 
-// mostKnown names are kept.
-const mostKnown = 1 << 15
+// mostKnown names are kept, in some 8 MB. The rows of some libraries ask for 100,000, in any order.
+const mostKnown = 1 << 16
 
 // Name returns the name of a function of an answer; "" if a compiler made it, so that it never counts. own reports
 // whether it is the application's: it lies outside of the system's images and packages, of libraries that come with a
@@ -36,8 +36,11 @@ func (n *Namer) Name(f *report.Frame, line *symbol.Frame) (name string, own bool
 	g, known := n.known[key]
 	if !known {
 		g.name, g.own = nameOf(&key)
-		if len(n.known) >= mostKnown || n.known == nil {
+		if n.known == nil {
 			n.known = map[asked]given{}
+		}
+		if len(n.known) >= mostKnown {
+			clear(n.known)
 		}
 		n.known[key] = g
 	}

@@ -322,6 +322,12 @@ func numbers(f *arrowmeta.Field, data []byte, rows int, c *column) error {
 		return short(len(data), rows)
 	}
 	c.ints = make([]uint64, rows)
+	if width == 8 && f.Type == arrowmeta.Int {
+		for i := range c.ints {
+			c.ints[i] = binary.LittleEndian.Uint64(data[8*i:])
+		}
+		return nil
+	}
 	for i := range c.ints {
 		b := data[i*width : (i+1)*width]
 		switch f.Type {

@@ -156,7 +156,7 @@ type gathered struct {
 	n     int
 	data  []byte // of texts; integers
 	ends  []byte // of texts: offsets
-	valid []byte // bitmap
+	valid []byte // bitmap, from the first NULL on
 	nulls int
 }
 
@@ -217,7 +217,20 @@ func (r *Rows) Integer(leaf int, v int32) {
 	r.bytes += 4
 }
 
+// mark counts a value. Most columns have no NULL, and need no bitmap.
 func (l *gathered) mark(valid bool) {
+	if valid && l.nulls == 0 {
+		l.n++
+		return
+	}
+	if l.nulls == 0 {
+		for range l.n / 8 {
+			l.valid = append(l.valid, math.MaxUint8)
+		}
+		if l.n%8 > 0 {
+			l.valid = append(l.valid, 1<<(l.n%8)-1)
+		}
+	}
 	if l.n%8 == 0 {
 		l.valid = append(l.valid, 0)
 	}
