@@ -28,6 +28,7 @@ If a process fails, the task fails with the line that the process printed, and S
 
 import os
 import subprocess
+import sys
 import tempfile
 from typing import Iterator, Mapping, Optional, Sequence
 
@@ -38,6 +39,8 @@ from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, S
 
 LINE = [("function", StringType()), ("file", StringType()), ("line", IntegerType()), ("col", IntegerType())]
 ADDED = [*LINE, ("status", StringType()), ("reason", StringType()), ("group", StringType())]
+# Python 3.10 can widen the pipes to a process. A record batch then takes fewer switches between both.
+WIDE = {"pipesize": 1 << 20} if sys.version_info >= (3, 10) else {}
 
 
 def ship(spark: SparkSession, program: str = "symlake") -> None:
@@ -54,12 +57,15 @@ def symbolicate(
     prefix: str = "",
     arguments: Sequence[str] = (),
     program: str = "symlake",
+    only: Optional[Sequence[str]] = None,
 ) -> DataFrame:
     """Returns the rows with the answers beside them.
 
     store is a URL of symlake; None: what SYMLAKE_STORE names on the executors. columns names your columns by their role, as
     in {"address": "pc"}. prefix stands before the names of the added columns. arguments are more flags of `symlake
     symbolicate`, such as --app APP@BUILD. program is the name of the file that `ship` sent, or a path on the executors.
+    only names the added columns that come back, without the prefix; None: all of them. Spark takes most of its time for
+    texts, so leave out `inlines` or `chain` if you do not need it. Raises ValueError if a name of only is not known.
     """
     names = dict(columns or {})
     command = ["--store", store] if store else []
@@ -68,15 +74,18 @@ def symbolicate(
     if prefix:
         command += ["--prefix", prefix]
 
+    schema = answered(rows.schema, names, prefix, only)
+
     def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         shipped = SparkFiles.get(program) if os.path.basename(program) == program else program
-        yield from stream([shipped, *command], batches)
+        for batch in stream([shipped, *command], batches):
+            yield batch if only is None else batch.select(schema.names)
 
-    return rows.mapInArrow(answer, answered(rows.schema, names, prefix))
+    return rows.mapInArrow(answer, schema)
 
 
-def answered(schema: StructType, columns: Mapping[str, str], prefix: str) -> StructType:
-    """Returns the schema of the rows with their answers."""
+def answered(schema: StructType, columns: Mapping[str, str], prefix: str, only: Optional[Sequence[str]] = None) -> StructType:
+    """Returns the schema of the rows with their answers, or with those that only names."""
     line = [StructField(name, kind) for name, kind in LINE]
     added = [StructField(prefix + name, kind) for name, kind in ADDED]
     if is_stack(schema, columns):
@@ -84,6 +93,11 @@ def answered(schema: StructType, columns: Mapping[str, str], prefix: str) -> Str
         added.append(StructField(prefix + "chain", ArrayType(StructType(frame + line))))
     else:
         added.append(StructField(prefix + "inlines", ArrayType(StructType(line))))
+    if only is not None:
+        unknown = {prefix + name for name in only} - {field.name for field in added}
+        if unknown:
+            raise ValueError(f"no such columns: {sorted(unknown)}; there are {[field.name for field in added]}")
+        added = [field for field in added if field.name in {prefix + name for name in only}]
     return StructType(schema.fields + added)
 
 
@@ -101,7 +115,7 @@ def stream(command: Sequence[str], batches: Iterator[pa.RecordBatch]) -> Iterato
     if first is None:
         return
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, **WIDE)
         try:
             writer = pa.ipc.new_stream(process.stdin, first.schema)
             writer.write_batch(first)

@@ -40,6 +40,15 @@ prefixed = symbolicate(spark.read.parquet("written"), store="symlake-data", colu
 if again.columns != prefixed.columns or again.orderBy("pc", "sym_line").collect() != prefixed.orderBy("pc", "sym_line").collect():
     sys.exit(f"Spark's own table: columns {again.columns}, and {prefixed.columns}")
 
+few = symbolicate(spark.read.parquet("written"), store="symlake-data", columns={"address": "pc"}, prefix="sym_", only=["line", "function"])
+if few.columns != ["artifact", "pc", "frame0", "sym_function", "sym_line"] or few.orderBy("pc", "sym_line").collect() != again.select(few.columns).orderBy("pc", "sym_line").collect():
+    sys.exit(f"two added columns alone: {few.columns}")
+try:
+    symbolicate(spark.table("crashes"), store="symlake-data", only=["lines"])
+    sys.exit("an added column that is not there passed")
+except ValueError as e:
+    if "lines" not in str(e):
+        raise
 try:
     symbolicate(spark.table("crashes"), store="symlake-data", arguments=["--column", "artifact=none"]).collect()
     sys.exit("a column that is not there passed")
