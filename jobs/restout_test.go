@@ -46,11 +46,16 @@ func checkOut(t *testing.T, engine string, lines []string, want []int64) {
 	}
 }
 
-// Engines read the rows of an Iceberg table, with columns added, and so they do when a newer snapshot of the input has replaced or
-// deleted some.
-func TestRestTablesOut(t *testing.T) {
-	t.Parallel()
-	icebergtest.Folder(t)
+// outTable is an Iceberg table with answers.
+type outTable struct {
+	input string  // table of testdata
+	lake  string  // iceberg/stacks in it is the output
+	want  []int64 // addresses
+}
+
+// outTables writes tables, in several snapshots each: newer ones of the input have replaced or deleted rows.
+func outTables(t *testing.T) (all []outTable) {
+	t.Helper()
 	store := filepath.Join(t.TempDir(), "store")
 	mustRun(t, []int{0}, "--store", store, "--lake", "off", "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
 	for _, c := range []struct {
@@ -67,15 +72,26 @@ func TestRestTablesOut(t *testing.T) {
 			args := []string{"--store", store, "symbolicate", "--input", formattest.Testdata(t, c.input), "--output", filepath.Join(lake, "iceberg/stacks"), "--output-table", "iceberg", "--snapshot=" + step[0]}
 			mustRun(t, []int{0}, append(args, step[1:]...)...)
 		}
+		all = append(all, outTable{c.input, lake, c.want})
+	}
+	return all
+}
+
+// Engines read the rows of an Iceberg table, with columns added, and so they do when a newer snapshot of the input has replaced or
+// deleted some. TestIceberg has Spark read them.
+func TestRestTablesOut(t *testing.T) {
+	t.Parallel()
+	icebergtest.Folder(t)
+	for _, out := range outTables(t) {
 		var first []string
 		for _, engine := range []string{"pyiceberg", "polars", "duckdb"} {
-			lines := icebergtest.Dump(t, engine, lake, "ICEBERG_TABLES=stacks")
-			checkOut(t, engine, lines, c.want)
+			lines := icebergtest.Dump(t, engine, out.lake, "ICEBERG_TABLES=stacks")
+			checkOut(t, engine, lines, out.want)
 			if first == nil {
 				first = lines
 			}
 			if diff := cmp.Diff(first, lines); diff != "" {
-				t.Errorf("%s: %s differs from pyiceberg:\n%s", c.input, engine, diff)
+				t.Errorf("%s: %s differs from pyiceberg:\n%s", out.input, engine, diff)
 			}
 		}
 	}

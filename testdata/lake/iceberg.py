@@ -2,7 +2,8 @@
 nothing of ours between. ENGINE: pyiceberg, polars, duckdb, spark.
 
 The tables are those of the lake's folder, or of the REST catalog that ICEBERG_REST names, in the namespace
-ICEBERG_NAMESPACE. ICEBERG_TABLES names the tables. Exits with 1 when the engine refuses.
+ICEBERG_NAMESPACE. ICEBERG_TABLES names the tables. ICEBERG_STACKS names lakes whose table stacks Spark reads after them, by
+its folder; their rows bear the lake as name. Exits with 1 when the engine refuses.
 """
 import glob
 import json
@@ -108,6 +109,9 @@ try:
             if name != "stacks":  # a table of the lake
                 assert r.pop("kind") and r.pop("day")  # columns that no file has
             print(json.dumps({"table": name, **plain(r)}, ensure_ascii=False, sort_keys=True))
+    for folder in filter(None, os.environ.get("ICEBERG_STACKS", "").split(":") if engine == "spark" else []):
+        for r in session.read.format("iceberg").load(f"{folder}/iceberg/stacks").collect():
+            print(json.dumps({"table": folder, **plain(r.asDict(recursive=True))}, ensure_ascii=False, sort_keys=True))
 except Exception as e:
     print(f"{engine}: {type(e).__name__}: {str(e)[:300]}", file=sys.stderr)
     sys.exit(1)
