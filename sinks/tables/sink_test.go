@@ -17,7 +17,9 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/bucket"
+	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/bucket/s3/s3test"
 	"github.com/symlake/symlake/sinks/internal/opentable"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/sinktest"
@@ -59,6 +61,9 @@ func rows(t *testing.T, b bucket.Bucket, snapshot int64) (all []string) {
 	}
 	for _, f := range x.Files {
 		name := strings.TrimPrefix(b.URL(f.Key), "file:")
+		if s, ok := b.(*s3Folder); ok {
+			name = filepath.Join(s.root, f.Key)
+		}
 		for _, r := range readRows(t, name) {
 			all = append(all, fmt.Sprintf("%d %s %s", r.Address, f.Values["day"], r.Status))
 		}
@@ -93,6 +98,40 @@ func folderBucket(t *testing.T) *file.Bucket {
 	b, err := file.Open(t.TempDir())
 	must(t, err)
 	return b
+}
+
+// s3Folder is a prefix of a bucket on a real server of S3, whose objects are files below root.
+type s3Folder struct {
+	bucket.Bucket
+	root string
+}
+
+// newFolders gives functions that make empty folders, by the kind of their bucket.
+func newFolders(t *testing.T) map[string]func() bucket.Bucket {
+	t.Helper()
+	server := s3test.Start(t)
+	server.Make(t, "tables")
+	made := 0
+	return map[string]func() bucket.Bucket{
+		"file": func() bucket.Bucket { return folderBucket(t) },
+		"s3": func() bucket.Bucket {
+			made++
+			name := fmt.Sprintf("tables/%d/", made)
+			b, _, err := bucketall.Open(t.Context(), "s3://"+name, bucketall.Options{Endpoint: server.Endpoint, Region: s3test.Region, PathStyle: true})
+			must(t, err)
+			return &s3Folder{b, filepath.Join(server.Root, name)}
+		},
+	}
+}
+
+// inEach runs a test for each format and each kind of bucket.
+func inEach(t *testing.T, test func(t *testing.T, format string, newFolder func() bucket.Bucket)) {
+	folders := newFolders(t)
+	for _, format := range []string{"delta", "iceberg"} {
+		for kind, newFolder := range folders {
+			t.Run(format+"/"+kind, func(t *testing.T) { test(t, format, newFolder) })
+		}
+	}
 }
 
 func (w *sinkWorld) check(when string, out bucket.Bucket, snapshot int64) {
@@ -149,42 +188,52 @@ func TestSink(t *testing.T) {
 
 // Whenever the process dies, readers see the table of before or the new one, and the next run ends it.
 func TestDeaths(t *testing.T) {
-	for _, format := range []string{"delta", "iceberg"} {
-		t.Run(format, func(t *testing.T) {
-			w := newSinkWorld(t, format)
-			for _, after := range []bool{false, true} {
-				for at := 1; ; at++ {
-					out := folderBucket(t)
-					m := &sinktest.Mortal{At: at, After: after}
-					mortal := m.Bucket(out)
-					_, err := w.run(mortal, w.first, nil)
-					if err == nil {
-						_, err = w.run(mortal, Newest, nil)
-					}
-					if err == nil {
-						break
-					}
-					if !errors.Is(err, sinktest.ErrDead) {
-						t.Fatalf("death at write %d: %v", at, err)
-					}
-					seen := rows(t, out, Newest)
-					if len(seen) > 0 && !slices.Equal(seen, w.want(w.first)) && !slices.Equal(seen, w.want(Newest)) {
-						t.Fatalf("death at write %d: readers see %q", at, seen)
-					}
-					_, err = w.run(out, Newest, nil)
-					must(t, err)
-					w.check(fmt.Sprintf("death at write %d, after %t", at, after), out, Newest)
+	inEach(t, func(t *testing.T, format string, newFolder func() bucket.Bucket) {
+		w := newSinkWorld(t, format)
+		for _, after := range []bool{false, true} {
+			for at := 1; ; at++ {
+				out := newFolder()
+				m := &sinktest.Mortal{At: at, After: after}
+				mortal := m.Bucket(out)
+				_, err := w.run(mortal, w.first, nil)
+				if err == nil {
+					_, err = w.run(mortal, Newest, nil)
 				}
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, sinktest.ErrDead) {
+					t.Fatalf("death at write %d: %v", at, err)
+				}
+				seen := rows(t, out, Newest)
+				if len(seen) > 0 && !slices.Equal(seen, w.want(w.first)) && !slices.Equal(seen, w.want(Newest)) {
+					t.Fatalf("death at write %d: readers see %q", at, seen)
+				}
+				_, err = w.run(out, Newest, nil)
+				must(t, err)
+				w.check(fmt.Sprintf("death at write %d, after %t", at, after), out, Newest)
 			}
-		})
-	}
+		}
+	})
 }
 
 // interrupted calls another writer before the first object is created that makes a commit.
 type interrupted struct {
-	*file.Bucket
+	bucket.Bucket
 	commit func(key string) bool
 	other  func()
+}
+
+// interrupt returns a bucket that is interrupted, and creates objects in the way of b.
+func interrupt(b bucket.Bucket, commit func(key string) bool, other func()) bucket.Bucket {
+	i := &interrupted{b, commit, other}
+	if d, ok := b.(bucket.Drafter); ok {
+		return struct {
+			*interrupted
+			bucket.Drafter
+		}{i, d}
+	}
+	return i
 }
 
 func (b *interrupted) Create(ctx context.Context, key, etag string, r io.Reader) error {
@@ -198,50 +247,76 @@ func (b *interrupted) Create(ctx context.Context, key, etag string, r io.Reader)
 
 // Another writer commits first: both have their rows in the table, or the same rows are there once.
 func TestSinkRace(t *testing.T) {
+	inEach(t, func(t *testing.T, format string, newFolder func() bucket.Bucket) {
+		w := newSinkWorld(t, format)
+		commit := func(key string) bool {
+			return strings.HasPrefix(key, "_delta_log/") || strings.HasSuffix(key, ".metadata.json")
+		}
+		same := newFolder()
+		_, err := w.run(interrupt(same, commit, func() {
+			_, err := w.run(same, Newest, nil)
+			must(t, err)
+		}), Newest, nil)
+		must(t, err)
+		w.check("another run of the same rows", same, Newest)
+
+		another := *w
+		another.in = copied(t, w.in, format)
+		out := newFolder()
+		_, err = w.run(out, w.first, nil)
+		must(t, err)
+		_, err = w.run(interrupt(out, commit, func() {
+			_, err := another.run(out, w.first, nil)
+			must(t, err)
+		}), Newest, nil)
+		must(t, err)
+		want := append(w.want(w.first), w.want(Newest)...)
+		slices.Sort(want)
+		if got := rows(t, out, Newest); !slices.Equal(got, want) {
+			t.Errorf("two sources: %q, want %q", got, want)
+		}
+
+		// Two runs bring the same source to different snapshots.
+		out = newFolder()
+		_, err = w.run(out, w.first, nil)
+		must(t, err)
+		middle := map[string]int64{"delta": 3, "iceberg": 6204263875298424336}[format]
+		_, err = w.run(interrupt(out, commit, func() {
+			_, err := w.run(out, middle, nil)
+			must(t, err)
+		}), Newest, nil)
+		if err == nil || !strings.Contains(err.Error(), "run it again") {
+			t.Errorf("another snapshot: %v", err)
+		}
+		w.check("another snapshot", out, middle)
+	})
+}
+
+// careless is a bucket that ignores If-None-Match.
+type careless struct{ bucket.Bucket }
+
+func (b careless) Create(ctx context.Context, key, etag string, r io.Reader) error {
+	if etag == "" {
+		if err := b.Delete(ctx, []string{key}); err != nil {
+			return err
+		}
+	}
+	return b.Bucket.Create(ctx, key, etag, r)
+}
+
+// A bucket that ignores conditions is refused before anything is written to the table.
+func TestSinkCareless(t *testing.T) {
 	for _, format := range []string{"delta", "iceberg"} {
-		t.Run(format, func(t *testing.T) {
-			w := newSinkWorld(t, format)
-			commit := func(key string) bool {
-				return strings.HasPrefix(key, "_delta_log/") || strings.HasSuffix(key, ".metadata.json")
-			}
-			same := folderBucket(t)
-			_, err := w.run(&interrupted{same, commit, func() {
-				_, err := w.run(same, Newest, nil)
-				must(t, err)
-			}}, Newest, nil)
-			must(t, err)
-			w.check("another run of the same rows", same, Newest)
-
-			another := *w
-			another.in = copied(t, w.in, format)
-			out := folderBucket(t)
-			_, err = w.run(out, w.first, nil)
-			must(t, err)
-			_, err = w.run(&interrupted{out, commit, func() {
-				_, err := another.run(out, w.first, nil)
-				must(t, err)
-			}}, Newest, nil)
-			must(t, err)
-			want := append(w.want(w.first), w.want(Newest)...)
-			slices.Sort(want)
-			if got := rows(t, out, Newest); !slices.Equal(got, want) {
-				t.Errorf("two sources: %q, want %q", got, want)
-			}
-
-			// Two runs bring the same source to different snapshots.
-			out = folderBucket(t)
-			_, err = w.run(out, w.first, nil)
-			must(t, err)
-			middle := map[string]int64{"delta": 3, "iceberg": 6204263875298424336}[format]
-			_, err = w.run(&interrupted{out, commit, func() {
-				_, err := w.run(out, middle, nil)
-				must(t, err)
-			}}, Newest, nil)
-			if err == nil || !strings.Contains(err.Error(), "run it again") {
-				t.Errorf("another snapshot: %v", err)
-			}
-			w.check("another snapshot", out, middle)
-		})
+		w := newSinkWorld(t, format)
+		out := folderBucket(t)
+		_, err := w.run(careless{out}, Newest, nil)
+		if err == nil || !strings.Contains(err.Error(), "ignores If-None-Match") {
+			t.Errorf("%s: %v", format, err)
+		}
+		must(t, out.List(t.Context(), "", "", func(e bucket.Entry) error {
+			t.Errorf("%s: %s was written", format, e.Key)
+			return nil
+		}))
 	}
 }
 

@@ -10,6 +10,7 @@ import tempfile
 import time
 
 symlake, store, table = sys.argv[1:]
+program = os.path.basename(symlake)
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../jobs/spark"))
 sys.dont_write_bytecode = True
 from pyspark.sql import SparkSession
@@ -47,13 +48,13 @@ def drop(frame):
 
 
 with tempfile.TemporaryDirectory(prefix="symlake-spark-") as folder:
-    answer = lambda rows: symbolicate(rows, store=store)
+    answer = lambda rows: symbolicate(rows, store=store, program=program)
     write = lambda frame: frame.write.option("compression", "zstd").mode("overwrite").parquet(folder + "/out")
     jobs = {
         "read": drop,
         "copy": lambda rows: drop(rows.mapInArrow(lambda batches: batches, rows.schema)),
         "answer": lambda rows: drop(answer(rows)),
-        "some": lambda rows: drop(symbolicate(rows, store=store, only=["function", "file", "line", "status"])),
+        "some": lambda rows: drop(symbolicate(rows, store=store, program=program, only=["function", "file", "line", "status"])),
         "write": lambda rows: write(answer(rows)),
     }
     took = {"rows": rows.count()}
