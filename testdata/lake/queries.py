@@ -1,9 +1,10 @@
 """queries.py ENGINE LAKE QUERIES FRAMES.csv: what the queries of jobs/queries answer, as one JSON object by name.
 ENGINE is duckdb or spark. DuckDB's has "work" too: by name which operators ran, how many rows they made together, how many rows
 of tables they read, and under "" how many rows the tables have. It has "code" too: artifact, first and last position of each range
-of code."""
+of code. Spark's "work" has by name the operators of the plan that ran, and how many times it read files of ranges."""
 import csv
 import json
+import re
 import sys
 
 engine, lake, folder, frames = sys.argv[1:5]
@@ -58,8 +59,14 @@ else:
     names = {n: n for n in ("biggest_functions", "coverage", "changed")}
     names |= {"inline_hot_spots": "inline_hot_spots_spark", "frames": "frames_spark"}
 
+    work = {}
+
     def run(sql, name):
-        return [list(r) for r in spark.sql(sql.strip().rstrip(";")).collect()]
+        frame = spark.sql(sql.strip().rstrip(";"))
+        answer = [list(r) for r in frame.collect()]
+        plan = frame._jdf.queryExecution().executedPlan().toString().partition("== Initial Plan ==")[0]
+        work[name] = {"operators": sorted(set(re.findall(r"\w*(?:Join|CartesianProduct)\w*", plan))), "reads": len(re.findall(r"FileScan parquet .*lake/ranges", plan))}
+        return answer
 
 
 def plain(v):
@@ -69,7 +76,7 @@ def plain(v):
 
 
 answers = {name: [[plain(v) for v in row] for row in run(text(file), name)] for name, file in names.items()}
+answers["work"] = work
 if engine == "duckdb":
-    answers["work"] = work
     answers["code"] = con.execute("SELECT artifact, range_start, range_end - 1 FROM ranges WHERE kind <> 'sourcemap' ORDER BY ALL").fetchall()
 print(json.dumps(answers))
