@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,16 +51,31 @@ db.executemany("INSERT INTO samples VALUES (" + ", ".join("?" * len(names)) + ")
 db.execute(f"COPY samples TO '{out}' (FORMAT parquet)")
 `
 
-// functionsOf runs the recipe of functions over frames in DuckDB.
+// functionsOf runs the recipe of functions over frames in DuckDB. It prints the answer, and how many rows all operators make of
+// ten and of twenty times as many samples.
 const functionsOf = `
-import duckdb, json, sys
+import duckdb, json, os, sys, tempfile
 frames, functions, place = sys.argv[1:4]
 db = duckdb.connect()
 if frames.endswith(".sql"):
     db.execute(open(frames).read().replace("samples.ndjson", place))
 else:
     db.execute(f"CREATE VIEW frames AS SELECT * FROM read_parquet('{place}')")
-print(json.dumps(db.execute(open(functions).read()).fetchall()))
+answer = db.execute(open(functions).read()).fetchall()
+def made(times):
+    db.execute(f"CREATE OR REPLACE TABLE many AS SELECT * REPLACE (sample::VARCHAR || '.' || n AS sample) FROM frames, range({times}) r(n)")
+    with tempfile.TemporaryDirectory(prefix="symlake-") as folder:
+        db.execute("SET enable_profiling = 'json'")
+        db.execute(f"SET profiling_output = '{folder}/profile.json'")
+        db.execute(open(functions).read().replace("FROM frames", "FROM many")).fetchall()
+        db.execute("SET enable_profiling = 'no_output'")
+        todo, rows = list(json.load(open(folder + "/profile.json"))["operator"]), 0
+        while todo:
+            o = todo.pop()
+            rows += o["intermediate_rows"]
+            todo += o.get("children", [])
+        return rows
+print(json.dumps([answer, made(10), made(20)]))
 `
 
 // Samples of Perfetto's tables are answered in Parquet, and samples of a profile are a table in DuckDB: the recipes of
@@ -79,9 +95,16 @@ func TestProfileTables(t *testing.T) {
 	}
 	want := func(what, got, want string) {
 		t.Helper()
-		var a, b any
-		if json.Unmarshal([]byte(got), &a) != nil || json.Unmarshal([]byte(want), &b) != nil || got != want {
-			t.Errorf("%s: functions are %s, want %s", what, got, want)
+		var told [3]json.RawMessage
+		var made [2]int
+		if err := errors.Join(json.Unmarshal([]byte(got), &told), json.Unmarshal(told[1], &made[0]), json.Unmarshal(told[2], &made[1])); err != nil {
+			t.Fatalf("%s: %v: %s", what, err, got)
+		}
+		if string(told[0]) != want {
+			t.Errorf("%s: functions are %s, want %s", what, told[0], want)
+		}
+		if made[0] == 0 || made[1] > 2*made[0] {
+			t.Errorf("%s: of so many samples it makes %d rows, of twice as many %d", what, made[0], made[1])
 		}
 	}
 
