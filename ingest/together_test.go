@@ -3,8 +3,12 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/mem"
 )
@@ -82,4 +86,50 @@ func TestSmallTogether(t *testing.T) {
 			t.Errorf("%s is %s: %+v, want %s", url, o.State, o.Artifacts, want)
 		}
 	}
+}
+
+// Small objects are read many at once, so that their questions to the store travel together. Big objects are read one a
+// worker.
+func TestSmallAtOnce(t *testing.T) {
+	w := newWorld(t)
+	const small, big = 2 * smallAtOnce, 4
+	for i := range small {
+		w.put(fmt.Sprintf("small%02d.so", i), fmt.Sprintf("FAKE\nid %040x\nf 0 8 f%d 1\n", i, i))
+	}
+	f := fake(1)
+	open := f.Open
+	var now, bigNow, bigMost atomic.Int64
+	all := make(chan struct{})
+	f.Open = func(ctx context.Context, in *formats.Input) (*formats.Object, error) {
+		if in.Size <= smallBytes {
+			if now.Add(1) == small {
+				close(all)
+			}
+			select {
+			case <-all:
+			case <-time.After(time.Minute):
+				t.Errorf("%d small objects are read at once, want %d", now.Load(), small)
+			}
+		} else {
+			n := bigNow.Add(1)
+			defer bigNow.Add(-1)
+			for most := bigMost.Load(); n > most && !bigMost.CompareAndSwap(most, n); most = bigMost.Load() {
+			}
+		}
+		return open(ctx, in)
+	}
+	w.o.Formats = []*formats.Format{f}
+	if r := w.run(); r.Objects.Loaded != small {
+		t.Fatalf("%+v", r.Objects)
+	}
+	for i := range big {
+		w.put(fmt.Sprintf("big%d.so", i), fmt.Sprintf("FAKE\nid %040x\nf 0 8 f%d 1\n", 100+i, i)+strings.Repeat("\n", smallBytes))
+	}
+	if r := w.run(); r.Objects.Loaded != big {
+		t.Fatalf("%+v", r.Objects)
+	}
+	if most := bigMost.Load(); most > int64(w.o.Workers) {
+		t.Errorf("%d big objects were read at once, by %d workers", most, w.o.Workers)
+	}
+	w.verify()
 }

@@ -20,6 +20,10 @@ const (
 	noteBytes   = 64 << 20
 	// Beside other workers, a run notes this part of the objects that are left.
 	notePart = 32
+	// Objects of smallBytes at most wait for the store longer than they use a processor. A run reads smallAtOnce of them for
+	// each of its workers, and their questions to the store travel together.
+	smallBytes  = 64 << 10
+	smallAtOnce = 16
 )
 
 // work reads the objects of tasks, several at once, until all of them are published.
@@ -36,11 +40,11 @@ func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) err
 	if len(tasks) > 0 && j.o.Taking != nil {
 		j.taking.Do(j.o.Taking)
 	}
-	queue := make(chan *discover.Task)
+	queue := queue{make(chan *discover.Task), make(chan *discover.Task)}
 	var wg sync.WaitGroup
-	for range min(workers, len(tasks)) {
+	for i := range j.readers(tasks, workers) {
 		wg.Go(func() {
-			for t := range queue {
+			for t := queue.take(i >= workers); t != nil; t = queue.take(i >= workers) {
 				if t.Owed == nil {
 					t.Owed = j.owed[t.URL]
 				}
@@ -49,7 +53,7 @@ func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) err
 		})
 	}
 	rest, err := j.feed(ctx, tasks, queue)
-	close(queue)
+	queue.close()
 	wg.Wait()
 	j.publisher.Flush(ctx)
 	if len(tasks) > 0 && tasks[0].Suspect {
@@ -62,17 +66,66 @@ func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) err
 	return err
 }
 
-// put waits until a worker takes t, and reports whether one did before ctx ended.
-func put(ctx context.Context, queue chan<- *discover.Task, t *discover.Task) bool {
+// readers returns how many goroutines read tasks: the workers, and beside several workers the readers of small objects. One
+// worker reads one object after the other.
+func (j *job) readers(tasks []*discover.Task, workers int) int {
+	if workers < 2 {
+		return min(workers, len(tasks))
+	}
+	small := 0
+	for _, t := range tasks {
+		if isSmall(t) {
+			small++
+		}
+	}
+	return min(workers+min(small, workers*(smallAtOnce-1)), len(tasks))
+}
+
+func isSmall(t *discover.Task) bool { return t.Entry.Size <= smallBytes }
+
+// queue gives tasks to the readers: big objects to the workers, small ones to all.
+type queue struct{ big, small chan *discover.Task }
+
+// put waits until a reader takes t, and reports whether one did before ctx ended.
+func (q queue) put(ctx context.Context, t *discover.Task) bool {
 	if ctx.Err() != nil {
 		return false
 	}
+	to := q.big
+	if isSmall(t) {
+		to = q.small
+	}
 	select {
-	case queue <- t:
+	case to <- t:
 		return true
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// take waits for a task, and returns nil if there are no more.
+func (q queue) take(small bool) *discover.Task {
+	if small {
+		return <-q.small
+	}
+	select {
+	case t, is := <-q.big:
+		if is {
+			return t
+		}
+		return <-q.small
+	case t, is := <-q.small:
+		if is {
+			return t
+		}
+		return <-q.big
+	}
+}
+
+// close says that there are no more tasks.
+func (q queue) close() {
+	close(q.big)
+	close(q.small)
 }
 
 // leaveAll notes the objects that the run did not get to. If the run was asked to stop, it notes only
@@ -101,7 +154,7 @@ type window struct {
 
 // feed notes attempts, and gives tasks to the workers. It returns the tasks that limit or
 // deadline left over. Alone on the store, it notes the next window while the workers read this one.
-func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *discover.Task) (rest []*discover.Task, err error) {
+func (j *job) feed(ctx context.Context, tasks []*discover.Task, to queue) (rest []*discover.Task, err error) {
 	next := make(chan window, 1)
 	note := func(tasks []*discover.Task) { next <- j.note(ctx, tasks) }
 	note(tasks)
@@ -112,7 +165,7 @@ func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *di
 			go note(w.rest)
 		}
 		for _, t := range w.noted {
-			if w.err != nil || j.late() || !put(ctx, queue, t) {
+			if w.err != nil || j.late() || !to.put(ctx, t) {
 				rest = append(rest, t)
 			}
 		}

@@ -115,6 +115,9 @@ type Batch interface {
 type Change struct {
 	Key, Old, New []byte
 	Counts        []Count
+	// Same says that Old is nil, and that all records that the key ever has mean the same as New. Then a store may write New
+	// over such a record, in place of ErrConflict.
+	Same bool
 }
 
 // Count changes a counter by By. With Most, the counter becomes By unless it is above that.

@@ -71,7 +71,7 @@ func (n Names) AddAll(ctx context.Context, pairs []Pair) []error {
 		if !is {
 			c = len(changes)
 			at[string(key)] = c
-			changes = append(changes, sinks.Change{Key: key, New: n.ring.Mark(key), Counts: []sinks.Count{countKey(CountNames, key)}})
+			changes = append(changes, n.marking(key))
 		}
 		which[i] = c
 	}
@@ -89,10 +89,14 @@ func (n Names) AddAll(ctx context.Context, pairs []Pair) []error {
 // name, and back. Names in the form of earlier versions do not count.
 const CountNames = "names"
 
+// marking is the change that adds the mark of a key.
+func (n Names) marking(key []byte) sinks.Change {
+	return sinks.Change{Key: key, New: n.ring.Mark(key), Counts: []sinks.Count{countKey(CountNames, key)}, Same: true}
+}
+
 // mark adds a record that is a mark. It may be there already.
 func (n Names) mark(ctx context.Context, key []byte) error {
-	ch := sinks.Change{Key: key, New: n.ring.Mark(key), Counts: []sinks.Count{countKey(CountNames, key)}}
-	err := n.store.SwapAll(ctx, []sinks.Change{ch})[0]
+	err := n.store.SwapAll(ctx, []sinks.Change{n.marking(key)})[0]
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -158,14 +159,17 @@ func cpu(t *testing.T, pids []int) (seconds float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')'):])) // ) S ppid …
-		for _, i := range []int{12, 13} {
-			ticks, err := strconv.Atoi(fields[i])
-			if err != nil {
-				t.Fatal(err)
-			}
-			seconds += float64(ticks) / 100
-		}
+		seconds += used(stat)
+	}
+	return seconds
+}
+
+// used reads the processor time, user and system, from the stat file of a process or a thread.
+func used(stat []byte) (seconds float64) {
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')'):])) // ) S ppid …
+	for _, i := range []int{12, 13} {
+		ticks, _ := strconv.Atoi(fields[i])
+		seconds += float64(ticks) / 100
 	}
 	return seconds
 }

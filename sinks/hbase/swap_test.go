@@ -71,4 +71,24 @@ func TestSwapAllLost(t *testing.T) {
 			}
 		}
 	}
+
+	// Records with one meaning carry no condition. They are written over what is there.
+	for lost := range int32(3) {
+		lose.Store(lost)
+		var changes []sinks.Change
+		for i := range n {
+			changes = append(changes, sinks.Change{Key: fmt.Appendf(nil, "%c%02d", 'a'+i%4*7, i), New: fmt.Appendf(nil, "same %d", lost), Same: true})
+		}
+		if err := errors.Join(c.SwapAll(t.Context(), changes)...); err != nil {
+			t.Errorf("%d connections broke: %v", lost, err)
+		}
+		if lose.Load() != 0 {
+			t.Error("no connection broke")
+		}
+		for _, ch := range changes {
+			if v, err := c.Get(t.Context(), ch.Key); err != nil || !bytes.Equal(v, ch.New) {
+				t.Errorf("%q is %q, %v, want %q", ch.Key, v, err, ch.New)
+			}
+		}
+	}
 }

@@ -44,6 +44,17 @@ func swapAll(t *testing.T, open func() *sinks.Store) {
 			t.Errorf("%q is %.9q (nil: %v), want %.9q", key, got, got == nil, want)
 		}
 	}
+	same := func(key string, new []byte) sinks.Change { return sinks.Change{Key: []byte(key), New: new, Same: true} }
+	for i, err := range s.Catalog.SwapAll(ctx, []sinks.Change{same("same", a), same("same", a), ch("same", a, b), same("same 2", a), same("stays", a)}) {
+		if is := i == 1 || i == 4; err != nil && !(is && errors.Is(err, sinks.ErrConflict)) {
+			t.Errorf("change %d of a record with one meaning: %v", i, err)
+		}
+	}
+	for key, want := range map[string][]byte{"same": b, "same 2": a, "stays": a} {
+		if got := get(t, other, key); !bytes.Equal(got, want) {
+			t.Errorf("%q is %q, want %q", key, got, want)
+		}
+	}
 	if errs := s.Catalog.SwapAll(ctx, nil); len(errs) != 0 {
 		t.Errorf("errors of no change: %v", errs)
 	}

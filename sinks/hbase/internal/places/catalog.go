@@ -318,7 +318,7 @@ func unlike(all []*swapping) (now, later []*swapping) {
 func (c *Catalog) swapSome(ctx context.Context, now []*swapping, errs []error) (again []*swapping) {
 	changes := make([]sinks.Change, len(now))
 	for i, s := range now {
-		changes[i] = sinks.Change{Key: Row(s.Key), Old: s.from, New: s.to}
+		changes[i] = sinks.Change{Key: Row(s.Key), Old: s.from, New: s.to, Same: s.Same}
 	}
 	for i, err := range c.rows.Check(ctx, changes) {
 		s := now[i]
