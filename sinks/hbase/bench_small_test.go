@@ -17,10 +17,12 @@ import (
 	"github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/survey"
 	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks"
 	bucketfile "github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/hbase/internal/places"
@@ -112,6 +114,10 @@ func (c *counting) take(n int) string {
 		of(&c.gets), of(&c.swaps), of(&c.lists), of(&c.getAlls), of(&c.got), of(&c.swapAlls), of(&c.swapped))
 }
 
+// usual are HBase's defaults. A report to the master prints the calls under way, with all of their records: ten times as
+// many reports, as other tests have them, cost an eighth of an ingest.
+var usual = map[string]string{"hbase.regionserver.msginterval": "3000", "hbase.regionserver.metrics.period": "5000"}
+
 // compiling returns the processor seconds that the compilers of Java processes used. A server compiles less and less.
 func compiling(t *testing.T, pids []int) (seconds float64) {
 	t.Helper()
@@ -155,10 +161,7 @@ func TestBenchSmall(t *testing.T) {
 			t.Logf("catalog: %d bytes an object", info.Size()/int64(n))
 		}
 	})
-	server := hbasetest.Start(t, hbasetest.Options{Heap: "1g", Fast: true, Site: map[string]string{
-		// HBase's defaults. A report to the master prints the calls under way, with all of their records: ten times as many
-		// reports as usual cost as much as an eighth of an ingest.
-		"hbase.regionserver.msginterval": "3000", "hbase.regionserver.metrics.period": "5000"}})
+	server := hbasetest.Start(t, hbasetest.Options{Heap: "1g", Fast: true, Site: usual})
 	var written []sinks.Row
 	for _, state := range []string{"cold", "once more", "warm"} { // each in tables of its own
 		t.Run("hbase "+state, func(t *testing.T) {
@@ -247,6 +250,13 @@ func benchSmall(t *testing.T, source discover.Source, n int, s *sinks.Store, cal
 		t.Fatal(err)
 	}
 	measure("nothing new", run(0))
+	measure("status", func() error {
+		v, err := survey.Brief(t.Context(), catalog.New(s.Catalog, ring))
+		if err == nil && v.Artifacts != n {
+			err = fmt.Errorf("%+v", v)
+		}
+		return err
+	})
 	measure("gc", func() error {
 		r, err := gc.Run(t.Context(), gc.Options{Store: s, Keyring: ring})
 		if err == nil && (r.Artifacts != n || r.Loads+r.Records > 0) {
