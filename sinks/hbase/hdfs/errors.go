@@ -12,6 +12,7 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 
+	"github.com/symlake/symlake/sinks/hbase/internal/namenode"
 	"github.com/symlake/symlake/sinks/hbase/internal/sasl"
 	"github.com/symlake/symlake/sinks/hbase/security"
 )
@@ -33,8 +34,23 @@ func (c *dataConn) named(err error) error {
 	return &dataNodeError{c.address, err}
 }
 
-// again is what to do where one DataNode fails: the client has no way to go on with others.
+// again is what to do where a DataNode fails in the middle of a file: the client has no way to go on with others.
 const again = "run it again: it goes on where it stood"
+
+// The client's errors where a DataNode could not pass a block on to the next one: when the block began, and later.
+const (
+	mirrorFailed = "write failed: ERROR"
+	mirrorLost   = "Ack error from datanode"
+)
+
+// fromDataNode reports whether a DataNode is to blame for an error: it is down, or the next one is.
+func fromDataNode(err error) bool {
+	if errors.Is(err, sasl.ErrProtection) || errors.Is(err, security.ErrRefused) {
+		return false
+	}
+	e := (*dataNodeError)(nil)
+	return errors.As(err, &e) || strings.Contains(err.Error(), mirrorFailed) || strings.Contains(err.Error(), mirrorLost)
+}
 
 // sentence says what cannot be done, why, and what to do.
 func (d *dfs) sentence(err error, doing, name string) error {
@@ -49,12 +65,15 @@ func (d *dfs) sentence(err error, doing, name string) error {
 		what = "log in to " + d.root
 	}
 	var remote hdfs.Error
+	own := (*namenode.Exception)(nil) // of a call beside the client's
 	class, text := "", ""
 	if errors.As(err, &remote) {
-		class = remote.Exception()
-		class = class[strings.LastIndexByte(class, '.')+1:]
-		text, _, _ = strings.Cut(remote.Message(), "\n")
+		class, text = remote.Exception(), remote.Message()
+	} else if errors.As(err, &own) {
+		class, text = own.Class, own.Text
 	}
+	class = class[strings.LastIndexByte(class, '.')+1:]
+	text, _, _ = strings.Cut(text, "\n")
 	switch {
 	case errors.Is(err, fs.ErrPermission), class == "AccessControlException":
 		return fmt.Errorf("%s: %s may not: give it the right, or load with --load-mode puts (%w)", what, d.user, fs.ErrPermission)
@@ -71,7 +90,7 @@ func (d *dfs) sentence(err error, doing, name string) error {
 	case errors.Is(err, sasl.ErrProtection):
 		return security.Refused(fmt.Errorf("%s: DataNodes offer less protection than dfs.data.transfer.protection or hbase.protection asks for (%w)", what, err))
 	}
-	if e := (*dataNodeError)(nil); errors.As(err, &e) {
+	if fromDataNode(err) {
 		return fmt.Errorf("%s: %w: %s", what, err, again)
 	}
 	if e := (*net.DNSError)(nil); errors.As(err, &e) {

@@ -81,7 +81,7 @@ func processUser() (string, error) {
 func (d *dfs) connect(ctx context.Context, s *settings, id *identity, o *bulk.FileOptions) error {
 	o.User = id.user(o.User)
 	n := namenode.Options{Addresses: s.addresses, Root: d.root, User: o.User, Notice: o.Notice,
-		Fallback: o.Security.AllowInsecureFallback, Append: map[string][]byte{"getServerDefaults": unencrypted}}
+		Hostnames: s.hostnames, Fallback: o.Security.AllowInsecureFallback, Append: map[string][]byte{"getServerDefaults": unencrypted}}
 	if id.proves() {
 		n.Login = id.login
 	}
@@ -149,6 +149,9 @@ func (d *dfs) Close() error {
 	return d.c.Close()
 }
 
+// fileMode is the mode of files. A NameNode takes it as it comes: umasks are for clients.
+const fileMode = 0o666
+
 func (d *dfs) Create(ctx context.Context, name string) (bulk.Output, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -160,8 +163,7 @@ func (d *dfs) Create(ctx context.Context, name string) (bulk.Output, error) {
 	if err := d.folder(path.Dir(p)); err != nil {
 		return nil, err
 	}
-	// A NameNode takes the mode as it comes: umasks are for clients.
-	w, err := d.c.CreateFile(p, d.replication, d.blockSize, 0o666)
+	w, err := d.c.CreateFile(p, d.replication, d.blockSize, fileMode)
 	if err != nil {
 		return nil, d.sentence(err, "create", p)
 	}
@@ -223,14 +225,33 @@ type dfsOutput struct {
 	path string
 	ctx  context.Context // of the batch
 	over bool
+	some bool // bytes were written
 }
 
+// Write writes to the DataNodes that the NameNode names. If one of them is down when the file begins, the file begins anew
+// on others.
 func (o *dfsOutput) Write(p []byte) (int, error) {
-	if err := o.w.SetDeadline(time.Now().Add(transferWait)); err != nil {
-		return 0, o.d.sentence(err, "write", o.path)
+	n, err := o.write(p)
+	if err != nil && !o.some && o.ctx.Err() == nil && fromDataNode(err) {
+		o.d.conn.AvoidDead()
+		_ = o.w.Close() // it is removed next
+		if err := o.d.c.Remove(o.path); err != nil {
+			return 0, o.d.sentence(err, "remove", o.path)
+		}
+		if o.w, err = o.d.c.CreateFile(o.path, o.d.replication, o.d.blockSize, fileMode); err != nil {
+			return 0, o.d.sentence(err, "create", o.path)
+		}
+		n, err = o.write(p)
 	}
-	n, err := o.w.Write(p)
+	o.some = true
 	return n, o.d.sentence(err, "write", o.path)
+}
+
+func (o *dfsOutput) write(p []byte) (int, error) {
+	if err := o.w.SetDeadline(time.Now().Add(transferWait)); err != nil {
+		return 0, err
+	}
+	return o.w.Write(p)
 }
 
 func (o *dfsOutput) Close() error {

@@ -27,6 +27,8 @@ type Options struct {
 	User  string
 	// Protocol is the interface of Hadoop's that is called; "": ClientProtocol.
 	Protocol string
+	// Hostnames says that DataNodes are reached by name.
+	Hostnames bool
 	// Append are fields that answers to the client get, by method.
 	Append map[string][]byte
 	// Fallback lets a client that can log in go on as User if the NameNode knows no security.
@@ -68,8 +70,9 @@ type Conn struct {
 	asked  *request
 	answer []byte
 
-	own  atomic.Int32
-	turn sync.Mutex // one call at a time
+	own   atomic.Int32
+	avoid atomic.Bool // DataNodes that are down
+	turn  sync.Mutex  // one call at a time
 
 	at      int // the NameNode to go to
 	proven  bool
@@ -124,6 +127,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 		q := c.asked
 		c.asked = nil
 		frame, err := c.call(q)
+		if err == nil && q.method == "addBlock" && c.avoid.Load() {
+			frame, err = c.placed(q, frame)
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -154,6 +154,17 @@ func parseRequest(frame []byte) (*request, error) {
 	return q, err
 }
 
+// param returns what the method is called with.
+func (q *request) param() []byte {
+	b := q.frame[4:]
+	for range 2 { // the header, and the method's name
+		_, n := protowire.ConsumeBytes(b)
+		b = b[max(n, 0):]
+	}
+	v, _ := protowire.ConsumeBytes(b)
+	return v[:len(v):len(v)]
+}
+
 // requestHeader is the header of a call of Conn's own.
 func requestHeader(call int32, client []byte) []byte {
 	b := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 2) // protocol buffers
