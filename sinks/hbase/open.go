@@ -93,7 +93,7 @@ func (s *store) meet(ctx context.Context) (notes []string, err error) {
 		return notes, err
 	}
 	checked := s.watch()
-	if err := s.c.Reach(ctx, s.catalog(), s.blocks()); err != nil {
+	if err := s.c.Reach(ctx, client.Place{Table: s.catalog(), Row: places.First}, client.Place{Table: s.blocks()}); err != nil {
 		return nil, err
 	}
 	wait := time.NewTimer(masterTime)
@@ -109,7 +109,7 @@ func (s *store) meet(ctx context.Context) (notes []string, err error) {
 func (s *store) missing(ctx context.Context, err error) error {
 	var gone []client.Table
 	for _, t := range []client.Table{s.catalog(), s.blocks()} {
-		if err := s.c.Reach(ctx, t); errors.Is(err, client.ErrNoTable) {
+		if err := s.c.Reach(ctx, client.Place{Table: t}); errors.Is(err, client.ErrNoTable) {
 			gone = append(gone, t)
 		} else if err != nil {
 			return err

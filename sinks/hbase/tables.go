@@ -180,7 +180,7 @@ func whole(ctx context.Context, c *client.Client, t client.Table) error {
 	ctx, cancel := context.WithTimeout(ctx, contactTime)
 	defer cancel()
 	for {
-		err := c.Reach(ctx, t)
+		err := c.Reach(ctx, client.Place{Table: t})
 		if !errors.Is(err, client.ErrNoTable) {
 			return err
 		}

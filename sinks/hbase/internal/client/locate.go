@@ -39,13 +39,19 @@ func (c *Client) Expect(ctx context.Context, t Table, key []byte) {
 	}
 }
 
-// Reach finds the first regions of tables, of all of them in one round trip. ErrNoTable says that hbase:meta has none of
-// a table.
-func (c *Client) Reach(ctx context.Context, tables ...Table) error {
-	errs := make([]error, len(tables))
+// Place is a row of a table. Without a Row it is the table alone.
+type Place struct {
+	Table
+	Row []byte
+}
+
+// Reach finds the first regions of tables, and the regions of rows, all in one round trip. ErrNoTable says that hbase:meta has
+// no region of a table. What is wrong with a row's region the call that needs it tells.
+func (c *Client) Reach(ctx context.Context, places ...Place) error {
+	errs := make([]error, len(places))
 	var wg sync.WaitGroup
-	for i, t := range tables {
-		wg.Go(func() { errs[i] = c.reach(ctx, t) })
+	for i, p := range places {
+		wg.Go(func() { errs[i] = c.reach(ctx, p) })
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -56,14 +62,25 @@ func (c *Client) Reach(ctx context.Context, tables ...Table) error {
 	return nil
 }
 
-func (c *Client) reach(ctx context.Context, t Table) error {
-	return c.again(ctx, "look-up of regions", t, func(ctx context.Context) error {
-		g := c.cache(t)
-		page, err := c.metaPage(ctx, t, []byte(t.String()+",,"), g.page())
+func (c *Client) reach(ctx context.Context, p Place) error {
+	return c.again(ctx, "look-up of regions", p.Table, func(ctx context.Context) error {
+		g := c.cache(p.Table)
+		found := make(chan []metaEntry, 1)
+		go func() {
+			var list []metaEntry
+			if p.Row != nil {
+				if m, err := c.metaLast(ctx, p.Table, p.Row); err == nil && !m.missing {
+					list = append(list, m)
+				}
+			}
+			found <- list
+		}()
+		page, err := c.metaPage(ctx, p.Table, []byte(p.Table.String()+",,"), g.page())
 		if err == nil && len(page) == 0 {
 			err = ErrNoTable
 		}
 		g.Fill(open(page)...)
+		g.Fill(open(<-found)...)
 		return err
 	})
 }
@@ -166,15 +183,28 @@ func (c *Client) metaPage(ctx context.Context, t Table, from []byte, rows uint64
 	return page, err
 }
 
-// lookUp finds one region: the last in hbase:meta that begins at or before key. ':' is above every digit of an id, so of
-// several with the same start the newest comes first. Some regions behind it come along, in the same round trip: of a
+// metaAfter is the row of hbase:meta behind which the regions begin that follow the region of key.
+func metaAfter(t Table, key []byte) []byte {
+	return append(append([]byte(t.String()+","), key...), ',')
+}
+
+// metaLast reads the last row of hbase:meta with a region that begins at or before key. ':' is above every digit of an id, so
+// of several with the same start the newest comes first.
+func (c *Client) metaLast(ctx context.Context, t Table, key []byte) (metaEntry, error) {
+	rows, err := c.metaScan(ctx, scan{start: append(metaAfter(t, key), ':'), stop: []byte(t.String()), family: "info", rows: 1, reversed: true})
+	if err != nil || len(rows) == 0 {
+		return metaEntry{missing: true}, err
+	}
+	return metaRow(t, rows[0]), nil
+}
+
+// lookUp finds one region: the last that begins at or before key. Some regions behind it come along, in the same round trip: of a
 // table that was never looked up, the first ones.
 func (c *Client) lookUp(ctx context.Context, t Table, g *table, key []byte) (*Region, error) {
 	if _, err := c.registry.meta(ctx, c); err != nil {
 		return nil, err
 	}
-	after := append(append([]byte(t.String()+","), key...), ',')
-	from := after
+	from := metaAfter(t, key)
 	if g.Len() == 0 {
 		from = []byte(t.String() + ",,")
 	}
@@ -189,7 +219,7 @@ func (c *Client) lookUp(ctx context.Context, t Table, g *table, key []byte) (*Re
 	} else {
 		state <- nil
 	}
-	rows, err := c.metaScan(ctx, scan{start: append(after, ':'), stop: []byte(t.String()), family: "info", rows: 1, reversed: true})
+	found, err := c.metaLast(ctx, t, key)
 	page := <-pages
 	if disabled := <-state; disabled != nil {
 		g.Bar(nil, nil, disabled, time.Now())
@@ -199,10 +229,6 @@ func (c *Client) lookUp(ctx context.Context, t Table, g *table, key []byte) (*Re
 		return nil, err
 	}
 	g.Fill(open(page)...)
-	found := metaEntry{missing: true}
-	if len(rows) > 0 {
-		found = metaRow(t, rows[0])
-	}
 	return c.judge(t, g, key, found, page)
 }
 

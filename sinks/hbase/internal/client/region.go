@@ -160,7 +160,7 @@ type table struct {
 
 // Regions of a page of hbase:meta: the first pages are small, for programs that ask once.
 const (
-	firstPage = 64
+	firstPage = 16
 	lastPage  = 512
 )
 

@@ -18,6 +18,9 @@ var (
 	oldFrom    = []byte{'o', Salts}
 )
 
+// First is the key of records that each process reads first: the store's keys.
+var First = []byte{'k'}
+
 // isLedger reports whether a key is of the ledger.
 func isLedger(key []byte) bool { return len(key) > 0 && key[0] == 'o' }
 
