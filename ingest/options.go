@@ -20,7 +20,9 @@ type Options struct {
 	Formats []*formats.Format // narrow ones first
 	Limits  formats.Limits    // zero fields: their defaults
 
-	Workers int // objects at once, and parts exploded at once (0: one a core)
+	// Workers is how many objects are read at once, and how many parts are exploded at once (0: one a core). Several workers
+	// read more small objects at once.
+	Workers int
 	// MemoryBytes is shared by sort runs, interned names and staged objects (0: 256 MiB). Anything above
 	// goes to Scratch, except names: a run rejects an artifact with more names than this and than 64 MiB.
 	MemoryBytes int64

@@ -161,7 +161,7 @@ func sourceSettings() []Setting {
 func limits() []Setting {
 	return []Setting{
 		{Key: "limits.memory", Type: "size", Default: "512MiB", Meaning: "Memory of sorting, names and inflated bytes together.", Example: "1GiB"},
-		{Key: "limits.workers", Flag: "workers", Commands: []string{"ingest"}, Type: "number", Default: "the processors", Meaning: "Units that are read at once.", Example: "2"},
+		{Key: "limits.workers", Flag: "workers", Commands: []string{"ingest"}, Type: "number", Default: "the processors", Meaning: "Units that are read at once. With two or more, 16 times as many objects of up to 64 KiB.", Example: "2"},
 		{Key: "limits.object", Type: "size", Default: "16GiB", Meaning: "The largest object that is read.", Example: "4GiB"},
 		{Key: "limits.disk", Type: "size", Default: "no bound", Meaning: "The most that scratch files may take.", Example: "100GiB"},
 		{Key: "limits.time", Type: "time", Default: "1h", Meaning: "The most time that one object may take.", Example: "20m"},
