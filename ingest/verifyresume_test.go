@@ -16,7 +16,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// scanned counts the rows that scans return, and loses those of one artifact.
+// scanned counts the rows that scans return, and loses the rows of one artifact.
 type scanned struct {
 	sinks.Blocks
 	lost symbol.ID
@@ -51,8 +51,8 @@ func (w *world) resume(file string, lost symbol.ID, died bool) (r *verify.Report
 	return r, s.rows.Load()
 }
 
-// A run reads the loads that the notes of one that died do not have, and those that were published since. Its report is that of
-// a run that reads all.
+// After a run that died, the next one reads the loads that the notes do not have, and the loads that were published since. Its
+// report equals the report of a run that reads all.
 func TestVerifyResumes(t *testing.T) {
 	w := newWorld(t)
 	object := func(i, line int) {

@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/exit"
 )
 
-// A verification that was cut off leaves notes, and one that comes to its end removes them.
+// A verification that comes to its end removes its notes.
 func TestVerifyNotes(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "store")

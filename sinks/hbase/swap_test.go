@@ -72,7 +72,7 @@ func TestSwapAllLost(t *testing.T) {
 		}
 	}
 
-	// Records with one meaning carry no condition. They are written over what is there.
+	// Records with one meaning carry no condition. They replace older records.
 	for lost := range int32(3) {
 		lose.Store(lost)
 		var changes []sinks.Change

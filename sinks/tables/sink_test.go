@@ -100,7 +100,7 @@ func folderBucket(t *testing.T) *file.Bucket {
 	return b
 }
 
-// s3Folder is a prefix of a bucket on a real server of S3, whose objects are files below root.
+// s3Folder is a prefix of a bucket on a real server of S3. Its objects are files below root.
 type s3Folder struct {
 	bucket.Bucket
 	root string

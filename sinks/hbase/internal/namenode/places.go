@@ -67,7 +67,7 @@ func (c *Conn) places(body []byte) (block []byte, list []place, err error) {
 	nested := func(b []byte, each func(num protowire.Number, number uint64, bytes []byte)) {
 		err = errors.Join(err, fields(b, each))
 	}
-	err = fields(body, func(_ protowire.Number, _ uint64, located []byte) {
+	damage := fields(body, func(_ protowire.Number, _ uint64, located []byte) {
 		nested(located, func(num protowire.Number, _ uint64, b []byte) {
 			switch num {
 			case 1:
@@ -83,7 +83,7 @@ func (c *Conn) places(body []byte) (block []byte, list []place, err error) {
 			}
 		})
 	})
-	return block, list, err
+	return block, list, errors.Join(damage, err)
 }
 
 // readID reads a DatanodeIDProto.
