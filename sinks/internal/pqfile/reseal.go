@@ -208,7 +208,9 @@ type chunkPages struct {
 func (c *chunkPages) HasCompressor() bool { return true }
 
 // Compress implements file.PageWriter. Arrow keeps what it returns.
-func (c *chunkPages) Compress(_ *bytes.Buffer, text []byte) []byte { return bytes.Clone(c.x.pager.compress(text)) }
+func (c *chunkPages) Compress(_ *bytes.Buffer, text []byte) []byte {
+	return bytes.Clone(c.x.pager.compress(text))
+}
 
 // WriteDictionaryPage implements file.PageWriter.
 func (c *chunkPages) WriteDictionaryPage(p *file.DictionaryPage) (int64, error) {
