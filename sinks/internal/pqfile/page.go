@@ -45,9 +45,7 @@ func (p *Pager) compress(raw []byte) (to []byte) {
 	} else {
 		to = zframe.Append(p.buffer[:0], raw)
 	}
-	if p.buffer = to; cap(to) > textset.KeptBytes {
-		p.buffer = nil
-	}
+	p.buffer = textset.Kept(to)
 	return to
 }
 
@@ -79,9 +77,7 @@ func (p *Pager) Add(g *RowGroup, s *Slice) error {
 		}
 		pg := page{body: bytes.Clone(p.compress(raw)), size: len(raw), rows: s.Rows, values: n, nulls: nulls, numbered: numbered}
 		pg.low, pg.high = bounds(l, v)
-		if p.encoded = raw; cap(raw) > textset.KeptBytes {
-			p.encoded = nil
-		}
+		p.encoded = textset.Kept(raw)
 		g.chunks[i].add(l.kind, pg)
 	}
 	s.Reset()

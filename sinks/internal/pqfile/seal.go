@@ -88,9 +88,7 @@ func (s *sealer) module(text []byte) []byte {
 	rand.Read(nonce)
 	b = s.aead.Seal(b, nonce, text, s.aad)
 
-	if s.room = b; cap(b) > textset.KeptBytes {
-		s.room = nil
-	}
+	s.room = textset.Kept(b)
 	return b
 }
 

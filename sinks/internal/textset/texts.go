@@ -111,12 +111,17 @@ func (t *Texts) Bytes() int { return len(t.Data) + 4*len(t.ends) + 8*len(t.slots
 // not stay in memory for the whole run.
 const KeptBytes = 16 << 20
 
+// Kept returns memory that may be used again: b, or nil if it is too large.
+func Kept(b []byte) []byte {
+	if cap(b) > KeptBytes {
+		return nil
+	}
+	return b
+}
+
 // Reset forgets all texts.
 func (t *Texts) Reset() {
-	if cap(t.Data) > KeptBytes {
-		t.Data = nil
-	}
-	t.Data, t.ends = t.Data[:0], t.ends[:0]
+	t.Data, t.ends = Kept(t.Data)[:0], t.ends[:0]
 	clear(t.slots)
 }
 
