@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -126,6 +127,11 @@ func (restTables) CheckArrow(s *session.Session, j *query.SymbolicateJob) error 
 	if j.Report == "-" {
 		return exit.Usage("--report - goes to standard output, where --arrow writes its stream: name a file")
 	}
+	for _, name := range j.Add {
+		if !slices.Contains(tables.AddedNames(), name) {
+			return exit.Usage("--add: %s", guess.Among(name, tables.AddedNames()))
+		}
+	}
 	if _, err := rowOptions(workspace.New(s), j); err != nil {
 		return err
 	}
@@ -144,6 +150,7 @@ func (restTables) Arrow(s *session.Session, j *query.SymbolicateJob) error {
 		return err
 	}
 	defer close()
+	o.Added = j.Add
 	done, err := tables.Stream(p.Ctx, o, p.In, p.Out)
 	if j.Report != "" {
 		err = errors.Join(err, p.Report(j.Report, "symbolicate-"+o.Run, done))

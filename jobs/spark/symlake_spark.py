@@ -73,6 +73,8 @@ def symbolicate(
     command += [f"--column={role}={name}" for role, name in names.items()]
     if prefix:
         command += ["--prefix", prefix]
+    if only:
+        command += ["--add", ",".join(only)]
 
     schema = answered(rows.schema, names, prefix, only)
 

@@ -89,7 +89,10 @@ func (r *jsonRow) parse(line []byte, c Columns, prefix string) error {
 }
 
 // addedNames are the fields that are added, in their order; of stacks the last one is chain.
-var addedNames = []string{"function", "file", "line", "col", "status", "reason", "group", "inlines"}
+var addedNames = answers.Names()[:8]
+
+// AddedNames returns the names of the columns that answers have, without a prefix: inlines are of frames, and chain of stacks.
+func AddedNames() []string { return answers.Names() }
 
 func isAdded(name string) bool {
 	return name == "chain" || slices.Contains(addedNames, name)

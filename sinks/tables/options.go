@@ -34,8 +34,9 @@ type Options struct {
 	OutputTable string
 
 	Columns Columns
-	Prefix  string // before the names of columns that are added
-	Profile string // of Parquet that is written: sealed or plain; "": as the input
+	Prefix  string   // before the names of columns that are added
+	Added   []string // of AddedNames: the columns that Stream adds, without the prefix; nil: all
+	Profile string   // of Parquet that is written: sealed or plain; "": as the input
 	// Keys gives the keys of the lake, for sealed files.
 	Keys func() (sinks.LakeKeys, error)
 

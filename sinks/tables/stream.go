@@ -66,7 +66,11 @@ func (j *job) stream(ctx context.Context, s *arrowstream.Stream, w *output) erro
 	if err != nil {
 		return err
 	}
-	added := pqfile.ArrowColumns(answers.Columns(j.o.Prefix, columns.form == stacks).Columns)
+	all := pqfile.ArrowColumns(answers.Columns(j.o.Prefix, columns.form == stacks).Columns)
+	added, err := answers.Choose(all, j.o.Prefix, j.o.Added)
+	if err != nil {
+		return err
+	}
 	var names []string
 	for _, c := range added {
 		names = append(names, c.Name)
@@ -77,7 +81,7 @@ func (j *job) stream(ctx context.Context, s *arrowstream.Stream, w *output) erro
 		}
 	}
 	s.Use(columns.leaf)
-	x := &streamed{j: j, columns: columns, w: w}
+	x := &streamed{j: j, columns: columns, w: w, newRows: func() *arrowstream.Rows { return arrowstream.NewRows(all, added) }}
 	if columns.form == stacks {
 		x.stacks = newStackAnswerer(ctx, j, "")
 		x.stacks.emit = x.stack
@@ -85,7 +89,7 @@ func (j *job) stream(ctx context.Context, s *arrowstream.Stream, w *output) erro
 	meta := []arrowmeta.Pair{{Key: streamAnswersKey, Value: strings.Join(names, ",")}, {Key: streamGroupsKey, Value: strconv.Itoa(group.Version)}}
 	return x.run(ctx, s, func(buffer *bufio.Writer) (*arrowstream.Writer, error) {
 		return arrowstream.NewWriter(buffer, s, keep, added, meta...)
-	}, added)
+	})
 }
 
 func metaOf(s *arrowmeta.Schema, key string) string {
@@ -101,6 +105,7 @@ func metaOf(s *arrowmeta.Schema, key string) string {
 type streamed struct {
 	j       *job
 	columns roleColumns
+	newRows func() *arrowstream.Rows
 	w       *output
 	rows    *arrowstream.Rows // of the batch at hand
 	stacks  *stackAnswerer    // nil: rows are frames
@@ -119,7 +124,7 @@ type streamBatch struct {
 
 // run reads a batch ahead, and writes one while the next is answered. It reads before it writes, so a caller may send a batch
 // before it takes the schema, and another one before it takes the answer to the first.
-func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, begin func(*bufio.Writer) (*arrowstream.Writer, error), added []arrowmeta.Column) error {
+func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, begin func(*bufio.Writer) (*arrowstream.Writer, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	read := make(chan streamBatch)
@@ -143,7 +148,7 @@ func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, begin func(*b
 	answered, written := make(chan streamBatch), make(chan error, 1)
 	free := make(chan *arrowstream.Rows, 2)
 	for range cap(free) {
-		free <- arrowstream.NewRows(added)
+		free <- x.newRows()
 	}
 	buffer := bufio.NewWriterSize(x.w, 1<<20)
 	var to *arrowstream.Writer

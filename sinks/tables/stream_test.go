@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -213,6 +215,42 @@ func TestStreamStacks(t *testing.T) {
 				}
 			}
 			row++
+		}
+	}
+}
+
+// A stream gets the columns that the options name alone, with the values that they have among all.
+func TestStreamAdds(t *testing.T) {
+	w := newWorld(t, 2, 20)
+	for name, in := range map[string][]byte{"frames": streamOf(t, []ipc.Option{ipc.WithZstd()}, frameBatch(100, true), frameBatch(7, true)), "stacks": streamOf(t, nil, stackBatch(90))} {
+		list, other := "inlines", "chain"
+		if name == "stacks" {
+			list, other = other, list
+		}
+		out, _, err := w.stream(t, in, Options{Prefix: "sym_"})
+		must(t, err)
+		whole := recordsOf(t, out)
+		for _, added := range [][]string{{"line"}, {"status", "function"}, {list}, {list, "reason", "file"}, AddedNames()[:7]} {
+			out, _, err := w.stream(t, in, Options{Prefix: "sym_", Added: added})
+			must(t, err)
+			for n, rec := range recordsOf(t, out) {
+				all, at := whole[n], 0
+				for i, f := range all.Schema().Fields() {
+					if plain, ours := strings.CutPrefix(f.Name, "sym_"); ours && !slices.Contains(added, plain) {
+						continue
+					}
+					if got := rec.Schema().Field(at); !got.Equal(f) || !array.Equal(rec.Column(at), all.Column(i)) {
+						t.Errorf("%s, %v: column %s differs from %s", name, added, got.Name, f.Name)
+					}
+					at++
+				}
+				if at != int(rec.NumCols()) || at != int(all.NumCols())-8+len(added) {
+					t.Errorf("%s, %v: %d columns", name, added, rec.NumCols())
+				}
+			}
+		}
+		if _, _, err := w.stream(t, in, Options{Added: []string{other}}); err == nil || errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "stacks get chain, and frames inlines") {
+			t.Errorf("%s with %s: %v", name, other, err)
 		}
 	}
 }

@@ -101,6 +101,8 @@ func (j SymbolicateJob) Check(p *session.Session) error {
 		return err
 	}
 	switch {
+	case len(j.Add) > 0 && !j.Arrow:
+		return exit.Usage("--add goes with --arrow")
 	case len(j.Symbols) > 0 && j.explode == nil:
 		return exit.Usage("this program reads no symbol files: use symlake symbolicate --symbols")
 	case j.Arrow && j.tables == nil:
@@ -379,6 +381,7 @@ func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufi
 type restFlags struct {
 	Input         string   `help:"Tables of raw frames or stacks. --output gets the same rows with columns added." detail:"A file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), with * and ** in it. Or the folder of a Delta or Iceberg table." placeholder:"URL" group:"~Tables"`
 	Arrow         bool     `help:"Answer Arrow IPC streams: standard input to standard output." detail:"Each record batch of raw frames or stacks comes out with columns added. Exits with 3 if the input is no whole stream. Takes --column, --prefix and --platform." group:"~Tables"`
+	Add           []string `help:"Columns that --arrow adds." detail:"function, file, line, col, status, reason, group, and inlines of frames or chain of stacks. Default: all." placeholder:"NAME,…" group:"~Tables"`
 	Snapshot      int64    `help:"Snapshot of an Iceberg table, or version of a Delta table, to read." detail:"Without it, --input reads the newest one." default:"-1" placeholder:"N" group:"~Tables"`
 	Column        []string `help:"Name of a column or field with this role." detail:"Roles: artifact, address, frame, stack, app, build, platform, frame0. Default: the same names, and frames.artifact and frames.address of lists." placeholder:"ROLE=NAME" sep:"none" group:"~Tables"`
 	Prefix        string   `help:"Text before the names of columns that --input adds." placeholder:"TEXT" group:"~Tables"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/symlake/symlake/sinks/internal/arrowmeta"
 )
@@ -142,6 +143,7 @@ func (x *Writer) Close() error {
 // Rows gathers the values of added columns for one record batch, column by column. Its memory is used again.
 type Rows struct {
 	columns []arrowmeta.Column
+	out     []bool // by column: its values are dropped
 	leaves  []gathered
 	lists   [][]byte // offsets, by list
 	lengths []int    // elements, by list
@@ -152,7 +154,8 @@ type Rows struct {
 // gathered is a column of texts or integers, or one inside a list.
 type gathered struct {
 	kind  arrowmeta.Kind
-	list  int // -1: none
+	out   bool // values are dropped
+	list  int  // -1: none
 	n     int
 	data  []byte // of texts; integers
 	ends  []byte // of texts: offsets
@@ -160,16 +163,19 @@ type gathered struct {
 	nulls int
 }
 
-// NewRows returns rows without values of columns.
-func NewRows(columns []arrowmeta.Column) *Rows {
+// NewRows returns rows without values of columns. Columns that are not among those that are written take values and drop them.
+func NewRows(columns, written []arrowmeta.Column) *Rows {
 	r := &Rows{columns: columns}
-	for _, c := range columns {
+	for i := range columns {
+		c := &columns[i]
+		out := !slices.ContainsFunc(written, func(w arrowmeta.Column) bool { return w.Name == c.Name })
+		r.out = append(r.out, out)
 		if c.Fields == nil {
-			r.leaves = append(r.leaves, gathered{kind: c.Kind, list: -1})
+			r.leaves = append(r.leaves, gathered{kind: c.Kind, out: out, list: -1})
 			continue
 		}
 		for _, f := range c.Fields {
-			r.leaves = append(r.leaves, gathered{kind: f.Kind, list: len(r.lists)})
+			r.leaves = append(r.leaves, gathered{kind: f.Kind, out: out, list: len(r.lists)})
 		}
 		r.lists, r.lengths = append(r.lists, nil), append(r.lengths, 0)
 	}
@@ -195,6 +201,9 @@ var ErrLarge = fmt.Errorf("%w: the answers of a record batch take more than %d b
 // Text appends a value to a column of texts: a leaf, depth first.
 func (r *Rows) Text(leaf int, s string) {
 	l := &r.leaves[leaf]
+	if l.out {
+		return
+	}
 	l.mark(true)
 	l.data = append(l.data, s...)
 	l.ends = binary.LittleEndian.AppendUint32(l.ends, uint32(len(l.data)))
@@ -204,6 +213,9 @@ func (r *Rows) Text(leaf int, s string) {
 // Null appends NULL to a column of texts.
 func (r *Rows) Null(leaf int) {
 	l := &r.leaves[leaf]
+	if l.out {
+		return
+	}
 	l.mark(false)
 	l.ends = binary.LittleEndian.AppendUint32(l.ends, uint32(len(l.data)))
 	r.bytes += 4
@@ -212,6 +224,9 @@ func (r *Rows) Null(leaf int) {
 // Integer appends a value to a column of integers.
 func (r *Rows) Integer(leaf int, v int32) {
 	l := &r.leaves[leaf]
+	if l.out {
+		return
+	}
 	l.mark(true)
 	l.data = binary.LittleEndian.AppendUint32(l.data, uint32(v))
 	r.bytes += 4
@@ -272,8 +287,15 @@ func (r *Rows) encode(node func(rows, nulls int), buffer func([]byte)) {
 		}
 		buffer(l.data)
 	}
-	for _, c := range r.columns {
-		if c.Fields == nil {
+	for i, c := range r.columns {
+		switch {
+		case r.out[i]:
+			at += max(1, len(c.Fields))
+			if c.Fields != nil {
+				list++
+			}
+			continue
+		case c.Fields == nil:
 			leaf()
 			continue
 		}
