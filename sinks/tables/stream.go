@@ -81,7 +81,7 @@ func (j *job) stream(ctx context.Context, s *arrowstream.Stream, w *output) erro
 		}
 	}
 	s.Use(columns.leaf)
-	x := &streamed{j: j, columns: columns, w: w, newRows: func() *arrowstream.Rows { return arrowstream.NewRows(all, added) }}
+	x := &streamed{j: j, columns: columns, w: w}
 	if columns.form == stacks {
 		x.stacks = newStackAnswerer(ctx, j, "")
 		x.stacks.emit = x.stack
@@ -89,7 +89,7 @@ func (j *job) stream(ctx context.Context, s *arrowstream.Stream, w *output) erro
 	meta := []arrowmeta.Pair{{Key: streamAnswersKey, Value: strings.Join(names, ",")}, {Key: streamGroupsKey, Value: strconv.Itoa(group.Version)}}
 	return x.run(ctx, s, func(buffer *bufio.Writer) (*arrowstream.Writer, error) {
 		return arrowstream.NewWriter(buffer, s, keep, added, meta...)
-	})
+	}, func() *arrowstream.Rows { return arrowstream.NewRows(all, added) })
 }
 
 func metaOf(s *arrowmeta.Schema, key string) string {
@@ -105,7 +105,6 @@ func metaOf(s *arrowmeta.Schema, key string) string {
 type streamed struct {
 	j       *job
 	columns roleColumns
-	newRows func() *arrowstream.Rows
 	w       *output
 	rows    *arrowstream.Rows // of the batch at hand
 	stacks  *stackAnswerer    // nil: rows are frames
@@ -124,7 +123,7 @@ type streamBatch struct {
 
 // run reads a batch ahead, and writes one while the next is answered. It reads before it writes, so a caller may send a batch
 // before it takes the schema, and another one before it takes the answer to the first.
-func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, begin func(*bufio.Writer) (*arrowstream.Writer, error)) error {
+func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, begin func(*bufio.Writer) (*arrowstream.Writer, error), newRows func() *arrowstream.Rows) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	read := make(chan streamBatch)
@@ -148,7 +147,7 @@ func (x *streamed) run(ctx context.Context, s *arrowstream.Stream, begin func(*b
 	answered, written := make(chan streamBatch), make(chan error, 1)
 	free := make(chan *arrowstream.Rows, 2)
 	for range cap(free) {
-		free <- x.newRows()
+		free <- newRows()
 	}
 	buffer := bufio.NewWriterSize(x.w, 1<<20)
 	var to *arrowstream.Writer

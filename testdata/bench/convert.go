@@ -104,14 +104,7 @@ func (b *bench) convert(r *result, file string) error {
 		return err
 	}
 	r.gsymZstd = st.Size()
-	var sizes int64
-	err = filepath.Walk(filepath.Join(r.store, "blocks"), func(_ string, info os.FileInfo, err error) error {
-		if err == nil && info.Mode().IsRegular() {
-			sizes += info.Size()
-		}
-		return err
-	})
-	r.stored = sizes
+	r.stored, err = measure.BytesBelow(filepath.Join(r.store, "blocks"))
 	return err
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -70,13 +69,17 @@ func (b *bench) lakeCost(w *tabwriter.Writer, name, file string) error {
 			}
 			rows = told.Ranges
 			if bytes[p] == 0 {
-				bytes[p] = bytesBelow(filepath.Join(store, "lake", "ranges"))
+				if bytes[p], err = measure.BytesBelow(filepath.Join(store, "lake", "ranges")); err != nil {
+					return err
+				}
 				// To convert it is to write it as a compaction does.
 				other := map[string]string{"plain": "sealed", "sealed": "plain"}[p]
 				if _, err := measure.Run(nil, nil, b.symlake, append(args[:4:4], "--lake-profile", other, "compact", "--grace", "1ns")...); err != nil {
 					return err
 				}
-				dense[p] = bytesBelow(filepath.Join(store, "lake", "ranges"))
+				if dense[p], err = measure.BytesBelow(filepath.Join(store, "lake", "ranges")); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -87,18 +90,6 @@ func (b *bench) lakeCost(w *tabwriter.Writer, name, file string) error {
 			t, 100*(measure.PairRatio(us[p], us["off"], measure.CPU)-1), 100*(measure.PairRatio(us[p], us["off"], measure.Wall)-1), measure.Peak(us[p])-m, float64(bytes[p])/1e6, float64(bytes[p])/float64(rows), 100*float64(bytes[p])/float64(r.dwarfBytes), 100*float64(dense[p])/float64(r.dwarfBytes))
 	}
 	return nil
-}
-
-func bytesBelow(dir string) (n int64) {
-	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			if i, err := d.Info(); err == nil {
-				n += i.Size()
-			}
-		}
-		return nil
-	})
-	return n
 }
 
 // lakeQueries lets DuckDB and Polars query a plain lake of 50 M rows: ceph-osd's, under as many build-ids as it takes.

@@ -15,7 +15,7 @@ import (
 // Notes is a file of the loads that a run has read back and found whole. A run after one that died does not read them again.
 //
 //	symlake verify 1\n
-//	a tag a load, in any order: of its artifact, of its id, and of all that its record says of its rows
+//	16 bytes for each load, in any order: the tag of its artifact, its id, and what its record says about its rows
 //
 // Tags are made with the keyring of the store, so the notes of another store name no load of this one. A load that was published
 // since has another tag. A tag that is incomplete at the end counts for nothing. Not safe for concurrent use.
@@ -36,7 +36,7 @@ const (
 	notedLoad = 'v'
 )
 
-// OpenNotes opens a file of notes, and makes it if there is none. A file of anything else is an error, and stays as it is.
+// OpenNotes opens a file of notes, or makes it. It refuses a file with other contents, and does not change it.
 func OpenNotes(path string) (*Notes, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -98,7 +98,7 @@ func (n *Notes) has(t noted) bool {
 // add notes a load.
 func (n *Notes) add(t noted) { n.next = append(n.next, t[:]...) }
 
-// flush writes what was added to the file. Without notes, and after an error, it does nothing.
+// flush writes the added tags to the file. If n is nil, or a write has failed, flush does nothing.
 func (n *Notes) flush() error {
 	if n == nil || n.lost || len(n.next) == 0 {
 		return nil

@@ -12,8 +12,8 @@ func Names() []string {
 	return []string{"function", "file", "line", "col", "status", "reason", "group", "inlines", "chain"}
 }
 
-// Choose returns the columns of all that names name behind the prefix, in their order; all of them without names. A name that
-// is not among them is an error.
+// Choose returns the columns with these names, which lack the prefix, in the order of all. Without names it returns all. A
+// name that no column has is an error.
 func Choose(all []arrowmeta.Column, prefix string, names []string) (chosen []arrowmeta.Column, err error) {
 	if len(names) == 0 {
 		return all, nil

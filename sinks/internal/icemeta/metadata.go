@@ -210,7 +210,7 @@ func (m *Metadata) Schema(id int) (json.RawMessage, error) {
 	return nil, fmt.Errorf("%w: its schema %d is missing", ErrMetadata, id)
 }
 
-// NextSchema returns an id above those of all schemas.
+// NextSchema returns the id for a new schema: one more than the largest, or 0.
 func (m *Metadata) NextSchema() (id int) {
 	for _, text := range m.Schemas {
 		var s struct {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +66,21 @@ func Spent() time.Duration {
 		panic(err) // it takes no other argument
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BytesBelow returns the bytes of all files below a folder.
+func BytesBelow(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
 }
 
 // Anonymous reads RssAnon of a process and of the processes that it started; 0 when it has ended.

@@ -10,9 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // floors returns what passes cost that do a stage's least: every word of the file is read once, every entry skipped, every
@@ -46,31 +50,15 @@ func (b *Bench) floors(in Input) (map[string]float64, error) {
 
 // least is the least processor time of five passes, in nanoseconds.
 func (b *Bench) least(pass func() error) (float64, error) {
-	least := int64(-1)
+	var all []time.Duration
 	for range 5 {
-		from, err := processorTime()
-		if err != nil {
-			return 0, err
-		}
+		from := measure.Spent()
 		if err := errors.Join(b.Context.Err(), pass()); err != nil {
 			return 0, err
 		}
-		to, err := processorTime()
-		if err != nil {
-			return 0, err
-		}
-		if least < 0 || to-from < least {
-			least = to - from
-		}
+		all = append(all, measure.Spent()-from)
 	}
-	return float64(least), nil
-}
-
-// processorTime is what this process has used, in nanoseconds.
-func processorTime() (int64, error) {
-	var u syscall.Rusage
-	err := syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return u.Utime.Nano() + u.Stime.Nano(), err
+	return float64(slices.Min(all)), nil
 }
 
 func touch(file string) error {

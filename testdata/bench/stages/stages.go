@@ -16,6 +16,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/symlake/symlake/jobs"
+	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 // Input is a file to ingest.
@@ -110,12 +111,5 @@ func (b *Bench) ingest(in Input) (int64, error) {
 	if code := jobs.Main(b.Context, []string{"--store", "file:" + store, "--lake", "off", "ingest", "--workers", "1", in.File}, strings.NewReader(""), &said, &said); code != 0 {
 		return 0, fmt.Errorf("ingest ended with %d: %s", code, said.String())
 	}
-	var stored int64
-	err := filepath.Walk(filepath.Join(store, "blocks"), func(_ string, info os.FileInfo, err error) error {
-		if err == nil && info.Mode().IsRegular() {
-			stored += info.Size()
-		}
-		return err
-	})
-	return stored, err
+	return measure.BytesBelow(filepath.Join(store, "blocks"))
 }

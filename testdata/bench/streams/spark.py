@@ -1,8 +1,8 @@
 """spark.py SYMLAKE STORE TABLE.parquet: prints what Spark takes to answer the rows of a table by mapInArrow, as a JSON object.
 
-"read" only reads the table and drops it, "copy" passes its batches through Python as they are, "answer" passes them through
-symlake, "some" keeps function, file, line and status alone, and "write" writes all answers as Parquet. Each has seconds of wall and of processor time: of Spark, its
-Python and symlake. The same job ran before on a part of the table, so that compilers have warmed up."""
+"read" reads the table and drops it. "copy" passes its batches through Python as they are, and "answer" through symlake. "some"
+asks for function, file, line and status alone. "write" writes all answers as Parquet. Each has seconds of wall and of processor
+time: of Spark, its Python and symlake. The same job ran before on a part of the table, so that compilers have warmed up."""
 import json
 import os
 import sys

@@ -27,8 +27,8 @@ func node(port string) []byte {
 	return nested(nil, 1, number(text(text(nil, 1, "127.0.0.1"), 2, "localhost"), 4, n))
 }
 
-// A block goes to DataNodes that answer: the NameNode hears of the others, and gets its block back. A client that saw none
-// fail asks once.
+// A block goes to DataNodes that answer. The NameNode gets the block back with the names of the dead ones. A client that saw no
+// DataNode fail asks once.
 func TestAvoidDead(t *testing.T) {
 	var ports []string
 	for range 3 {
