@@ -135,6 +135,25 @@ func compiling(t *testing.T, pids []int) (seconds float64) {
 	return seconds
 }
 
+// writtenBytes is how many bytes processes wrote, to files and to sockets.
+func writtenBytes(t *testing.T, pids []int) (n int) {
+	t.Helper()
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), "wchar: ")
+		line, _, _ := strings.Cut(rest, "\n")
+		bytes, err := strconv.Atoi(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += bytes
+	}
+	return n
+}
+
 // TestBenchSmall ingests many small objects, verifies them and collects garbage: on the file store, on a live server that
 // has just started, and on the same server once it is warm. Then HBase's own client writes the same bytes. SYMLAKE_SMALL sets
 // the number of objects (20,000).
@@ -219,14 +238,15 @@ func benchSmall(t *testing.T, source discover.Source, n int, s *sinks.Store, cal
 	measure := func(what string, work func() error) {
 		t.Helper()
 		count.take(1)
-		began, before, theirs, ours := time.Now(), calls(), cpu(t, servers), cpu(t, []int{os.Getpid()})
+		began, before, theirs, ours, wrote := time.Now(), calls(), cpu(t, servers), cpu(t, []int{os.Getpid()}), writtenBytes(t, servers)
 		compiler := compiling(t, servers)
 		if err := work(); err != nil {
 			t.Fatal(err)
 		}
 		took := time.Since(began)
-		t.Logf("%-14s %6.2f s, %6.0f objects/s, %5.2f RPCs an object, processor ms an object: server %.3f (its compiler %.3f), client %.3f; catalog: %s", what, took.Seconds(),
-			float64(n)/took.Seconds(), float64(calls()-before)/float64(n), 1000*(cpu(t, servers)-theirs)/float64(n), 1000*(compiling(t, servers)-compiler)/float64(n), 1000*(cpu(t, []int{os.Getpid()})-ours)/float64(n), count.take(n))
+		t.Logf("%-14s %6.2f s, %6.0f objects/s, %5.2f RPCs an object, processor ms an object: server %.3f (its compiler %.3f), client %.3f; bytes that the server wrote: %.0f; catalog: %s", what, took.Seconds(),
+			float64(n)/took.Seconds(), float64(calls()-before)/float64(n), 1000*(cpu(t, servers)-theirs)/float64(n), 1000*(compiling(t, servers)-compiler)/float64(n), 1000*(cpu(t, []int{os.Getpid()})-ours)/float64(n),
+			float64(writtenBytes(t, servers)-wrote)/float64(n), count.take(n))
 	}
 	o := ingest.Options{Store: s, Keyring: ring, Formats: all.Formats()}
 	run := func(loaded int) func() error {

@@ -52,7 +52,7 @@ const forever = "2147483647"
 func (a *address) schemas() []client.Schema {
 	// All rows of a load begin alike, so one Bloom filter entry a load tells whether a file has any.
 	rows := family(blocksColumn.Family, map[string]string{"BLOOMFILTER": "ROWPREFIX_FIXED_LENGTH"})
-	rows.Configuration = map[string]string{prefixLength: strconv.Itoa(sinks.PrefixBytes)}
+	rows.Configuration = map[string]string{prefixLength: strconv.Itoa(sinks.PrefixBytes), smallFile: strconv.Itoa(smallFileBytes)}
 	return []client.Schema{
 		{
 			Table: a.blocks(),
@@ -72,6 +72,13 @@ func (a *address) schemas() []client.Schema {
 
 // prefixLength is HBase's name of how long a prefix a ROWPREFIX_FIXED_LENGTH filter holds.
 const prefixLength = "RowPrefixBloomFilter.prefix_length"
+
+// HBase compacts files of less than smallFile bytes, whatever their sizes. By its default, 128 MiB, each few bulk loads of
+// small objects rewrite all rows of a region until it has that many. Above smallFile it compacts files of like sizes only.
+const (
+	smallFile      = "hbase.hstore.compaction.min.size"
+	smallFileBytes = 1 << 20
+)
 
 // boundaries returns where the regions of a new table begin, without the first.
 func (a *address) boundaries(t client.Table) [][]byte {

@@ -29,6 +29,8 @@ func TestTables(t *testing.T) {
 		{"other attributes", func(b, _ *client.Schema) {
 			b.Families[0].Attributes["BLOCKSIZE"], b.Families[0].Attributes["BLOOMFILTER"] = "8192", "NONE"
 		}, "", []string{"family b: BLOCKSIZE is 8192", "family b: BLOOMFILTER is NONE"}},
+		{"of an older program", func(b, _ *client.Schema) { delete(b.Families[0].Configuration, smallFile) }, "",
+			[]string{"family b: hbase.hstore.compaction.min.size is not set; symlake sets it to 1048576"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rest := "//" + server.Master + "/" + namespace()
