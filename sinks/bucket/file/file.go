@@ -5,7 +5,8 @@
 //   - an ETag is size, modification time in nanoseconds and inode (Windows: time when it was made);
 //   - a reader reads the file that its entry named: Open gives ErrChanged for a
 //     file replaced under its name, ReadAt and Close also for a file overwritten
-//     in place;
+//     in place. Open reads a file of 64 KiB or less whole, and its reader does not
+//     notice what happens to the file later;
 //   - a written object appears whole, synced, under its name or not at all;
 //   - no key leaves the folder by its text. Symbolic links to files are
 //     followed, links to folders are not, so a listing ends.

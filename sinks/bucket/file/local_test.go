@@ -101,7 +101,7 @@ func open(t *testing.T, b *file.Bucket, key string) bucket.Reader {
 // short is a fault, which Guard makes an error.
 func TestChangedWhileOpen(t *testing.T) {
 	b, dir := folder(t)
-	old := strings.Repeat("old!", 10_000)
+	old := strings.Repeat("old!", 20_000)
 	path := filepath.Join(dir, "k")
 	write(t, path, old)
 	r := open(t, b, "k")
@@ -114,6 +114,7 @@ func TestChangedWhileOpen(t *testing.T) {
 	}
 	must(t, r.Close())
 
+	write(t, path, old)
 	r = open(t, b, "k")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	must(t, err)
@@ -141,6 +142,21 @@ func TestChangedWhileOpen(t *testing.T) {
 		t.Errorf("fault: %v", err)
 	}
 	r.Close()
+}
+
+// A small file is read whole when it is opened: what happens to it later changes nothing.
+func TestSmallIsWhole(t *testing.T) {
+	b, dir := folder(t)
+	path := filepath.Join(dir, "k")
+	write(t, path, "small")
+	r := open(t, b, "k")
+	write(t, path, "other")
+	must(t, os.Truncate(path, 0))
+	got := make([]byte, 9)
+	if n, err := r.ReadAt(got, 2); n != 3 || err != io.EOF || string(got[:n]) != "all" || string(r.Mapped()) != "small" {
+		t.Errorf("%d bytes %q, %v; mapped %q", n, got[:n], err, r.Mapped())
+	}
+	must(t, r.Close())
 }
 
 // Keys are labels of files below the folder, one spelling each.

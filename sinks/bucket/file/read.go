@@ -1,15 +1,21 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/hostfile"
 )
 
-// Open implements bucket.Bucket. The file is mapped where the system can.
+// wholeBytes is the size up to which Open reads a file whole. A mapping costs more: two calls of the system, a page fault,
+// and the other processor's tables of pages when it ends.
+const wholeBytes = 64 << 10
+
+// Open implements bucket.Bucket. A small file is read, a larger one is mapped where the system can.
 func (b *Bucket) Open(ctx context.Context, e bucket.Entry) (bucket.Reader, error) {
 	p, err := b.path(e.Key)
 	if err != nil {
@@ -27,8 +33,8 @@ func (b *Bucket) Open(ctx context.Context, e bucket.Entry) (bucket.Reader, error
 		return nil, err
 	}
 	switch {
-	case size == 0:
-		r.mapped = []byte{}
+	case size <= wholeBytes:
+		return r.whole(int(size))
 	case int64(int(size)) == size:
 		// Without a mapping ReadAt still works.
 		if m, err := hostfile.Map(f, int(size)); err == nil {
@@ -43,6 +49,32 @@ type reader struct {
 	etag   string
 	mapped []byte
 }
+
+// whole reads all of the file, which has size bytes, and closes it.
+func (r *reader) whole(size int) (bucket.Reader, error) {
+	b := make([]byte, size)
+	_, err := io.ReadFull(io.NewSectionReader(r.f, 0, int64(size)), b)
+	if _, cerr := r.check(); cerr != nil { // what was read may mix two states
+		err = cerr
+	}
+	if cerr := r.f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &whole{bytes.NewReader(b), b}, nil
+}
+
+// whole is a file that was read.
+type whole struct {
+	*bytes.Reader
+	all []byte
+}
+
+func (w *whole) Mapped() []byte { return w.all }
+
+func (w *whole) Close() error { return nil }
 
 // check compares the open file with its entry.
 func (r *reader) check() (size int64, err error) {
