@@ -10,8 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/outcome"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 const (
@@ -97,12 +99,16 @@ func (g *group) flush(ctx context.Context, p *Publisher, due func() bool) {
 	within, end := p.Tally.Begin(ctx, report.StagePublish, fmt.Sprint(len(loads), " loads"))
 	p.showAll(within, loads)
 	var done []*outcome.Object
+	known := make(map[symbol.ID]*catalog.Record, len(loads))
 	for _, l := range loads {
+		if l.shown != nil {
+			known[l.Artifact] = l.shown
+		}
 		if p.note(ctx, l) {
 			done = append(done, l.Object)
 		}
 	}
-	p.finishAll(ctx, done)
+	p.finishAll(ctx, done, known)
 	end(nil)
 }
 

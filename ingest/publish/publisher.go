@@ -82,7 +82,8 @@ type Load struct {
 	marks     outcome.Marks   // of companions
 	entered   *catalog.Record // as enter wrote it; nil: it is to be read anew
 	enteredAt time.Time
-	rows      []sinks.Row // until there is a batch
+	shown     *catalog.Record // as it was written to publish the load with its group; nil: the load was published alone
+	rows      []sinks.Row     // until there is a batch
 	bytes     int
 	batch     sinks.Batch // nil: the group's
 

@@ -109,15 +109,16 @@ func (p *Publisher) showPlain(ctx context.Context, loads []*Load) (alone []*Load
 			alone = append(alone, l)
 			continue
 		}
-		for _, n := range changes[i].New.Names {
+		l.shown = changes[i].New
+		for _, n := range l.shown.Names {
 			p.arrive(n.Text, l.Artifact)
 		}
 	}
 	return alone
 }
 
-// finishAll finishes objects, as finish does.
-func (p *Publisher) finishAll(ctx context.Context, objects []*outcome.Object) {
+// finishAll finishes objects, as finish does. known are records of artifacts as this process wrote them.
+func (p *Publisher) finishAll(ctx context.Context, objects []*outcome.Object, known map[symbol.ID]*catalog.Record) {
 	var plain, alone []*outcome.Object
 	for _, x := range objects {
 		if ctx.Err() == nil && !p.DryRun && isPlainEnd(x) {
@@ -126,7 +127,7 @@ func (p *Publisher) finishAll(ctx context.Context, objects []*outcome.Object) {
 			alone = append(alone, x)
 		}
 	}
-	alone = append(alone, p.finishPlain(ctx, plain)...)
+	alone = append(alone, p.finishPlain(ctx, plain, known)...)
 	parallel.Do(len(alone), func(i int) { p.finish(ctx, alone[i]) })
 }
 
@@ -139,8 +140,8 @@ func isPlainEnd(x *outcome.Object) bool {
 
 // finishPlain finishes plain objects. It returns the objects that are to be finished alone: the ledger does not have their
 // entries yet.
-func (p *Publisher) finishPlain(ctx context.Context, objects []*outcome.Object) (alone []*outcome.Object) {
-	won, err := p.wonBy(ctx, objects)
+func (p *Publisher) finishPlain(ctx context.Context, objects []*outcome.Object, known map[symbol.ID]*catalog.Record) (alone []*outcome.Object) {
+	won, err := p.wonBy(ctx, objects, known)
 	if err != nil {
 		return objects
 	}
@@ -169,7 +170,7 @@ func (p *Publisher) finishPlain(ctx context.Context, objects []*outcome.Object) 
 	}
 
 	// The loser of an artifact looks at the record after its entry is written.
-	won, err = p.wonBy(ctx, plain)
+	won, err = p.wonBy(ctx, plain, known)
 	parallel.Do(len(plain), func(i int) {
 		x, o := plain[i], changes[i].New
 		if written[i] && (err != nil || !won[x]) {
@@ -181,14 +182,14 @@ func (p *Publisher) finishPlain(ctx context.Context, objects []*outcome.Object) 
 }
 
 // wonBy tells of which objects the records publish all loaded artifacts, and never published another object's.
-func (p *Publisher) wonBy(ctx context.Context, objects []*outcome.Object) (map[*outcome.Object]bool, error) {
+func (p *Publisher) wonBy(ctx context.Context, objects []*outcome.Object, known map[symbol.ID]*catalog.Record) (map[*outcome.Object]bool, error) {
 	var ids []symbol.ID
 	for _, x := range objects {
 		for _, a := range x.Loaded() {
 			ids = append(ids, a.ID)
 		}
 	}
-	records, err := p.Catalog.Artifacts.GetAll(ctx, ids)
+	records, err := p.Catalog.Artifacts.GetAll(ctx, ids, known)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -88,8 +89,9 @@ func (a Artifacts) SwapAll(ctx context.Context, changes []Change[Record]) []erro
 		func(r *Record) string { return "record of artifact " + r.ID.String() })
 }
 
-// GetAll returns the records of artifacts in one request. An absent record is nil.
-func (a Artifacts) GetAll(ctx context.Context, ids []symbol.ID) ([]*Record, error) {
+// GetAll returns the records of artifacts in one request. An absent record is nil. A record of known that this process read or
+// wrote, and that is still the store's, is returned itself: opening it again would cost more than reading it.
+func (a Artifacts) GetAll(ctx context.Context, ids []symbol.ID, known map[symbol.ID]*Record) ([]*Record, error) {
 	keys := make([][]byte, len(ids))
 	for i, id := range ids {
 		keys[i] = artifactKey(id)
@@ -100,6 +102,10 @@ func (a Artifacts) GetAll(ctx context.Context, ids []symbol.ID) ([]*Record, erro
 	}
 	records := make([]*Record, len(ids))
 	for i, id := range ids {
+		if is := known[id]; is != nil && is.raw != nil && bytes.Equal(is.raw, values[i]) {
+			records[i] = is
+			continue
+		}
 		if records[i], err = a.Open(ctx, id, values[i]); err != nil {
 			return nil, err
 		}

@@ -29,9 +29,14 @@ func TestSwapAll(t *testing.T) {
 	if errs := c.Artifacts.SwapAll(ctx, []Change[Record]{{Old: a, New: &next}, {Old: taken}}); errors.Join(errs...) != nil {
 		t.Fatal(errs)
 	}
-	got, err := c.Artifacts.GetAll(ctx, []symbol.ID{{2}, {1}, {3}})
-	if err != nil || got[0] != nil || got[2] != nil || got[1] == nil || got[1].State != Pinned {
-		t.Errorf("%v, %v", got, err)
+	for _, known := range []*Record{nil, a, &next, {ID: a.ID}} {
+		got, err := c.Artifacts.GetAll(ctx, []symbol.ID{{2}, {1}, {3}}, map[symbol.ID]*Record{a.ID: known})
+		if err != nil || got[0] != nil || got[2] != nil || got[1] == nil || got[1].State != Pinned {
+			t.Errorf("%v, %v", got, err)
+		}
+		if (got[1] == known) != (known == &next) {
+			t.Errorf("of %v it returned %v: want what is known if it is the store's, and else the store's", known, got[1])
+		}
 	}
 	o := &Object{URL: "file:/a", State: ObjectLoaded}
 	if errs := c.Ledger.SwapAll(ctx, []Change[Object]{{New: o}, {New: &Object{URL: "file:/a"}}}); errs[0] != nil || !errors.Is(errs[1], sinks.ErrConflict) {
