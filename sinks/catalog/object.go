@@ -169,16 +169,29 @@ const (
 func (o *Object) write(w *compact.Writer) {
 	var bits uint64
 	dated := !o.Modified.IsZero() && o.Modified.Equal(dateOf(o.ETag))
-	for bit, on := range map[uint64]bool{
-		objectETag: o.ETag != "", objectSize: o.Size != compact.First(o.ETag), objectReason: o.Reason != "", objectOwner: o.Owner != row.WorkerID{}, objectParsers: len(o.Parsers) > 0,
-		objectModified: !o.Modified.IsZero() && !dated, objectDated: dated, objectAttempts: o.Attempts != 0, objectInterrupted: o.Interrupted != 0,
-		objectAgain: o.Again, objectFirst: !o.First.IsZero(), objectLast: !o.Last.IsZero(), objectSeconds: o.Seconds != 0, objectRun: o.Run != "",
-		objectBy: o.By != row.WorkerID{}, objectStanding: o.Standing != row.Standing{}, objectApp: o.App != "", objectArtifacts: len(o.Artifacts) > 0,
-	} {
+	set := func(bit uint64, on bool) {
 		if on {
 			bits |= bit
 		}
 	}
+	set(objectETag, o.ETag != "")
+	set(objectSize, o.Size != compact.First(o.ETag))
+	set(objectReason, o.Reason != "")
+	set(objectOwner, o.Owner != row.WorkerID{})
+	set(objectParsers, len(o.Parsers) > 0)
+	set(objectModified, !o.Modified.IsZero() && !dated)
+	set(objectDated, dated)
+	set(objectAttempts, o.Attempts != 0)
+	set(objectInterrupted, o.Interrupted != 0)
+	set(objectAgain, o.Again)
+	set(objectFirst, !o.First.IsZero())
+	set(objectLast, !o.Last.IsZero())
+	set(objectSeconds, o.Seconds != 0)
+	set(objectRun, o.Run != "")
+	set(objectBy, o.By != row.WorkerID{})
+	set(objectStanding, o.Standing != row.Standing{})
+	set(objectApp, o.App != "")
+	set(objectArtifacts, len(o.Artifacts) > 0)
 	has := func(bit uint64) bool { return bits&bit != 0 }
 	w.Uint(bits)
 	w.Text(string(o.State))

@@ -32,10 +32,11 @@ type Keyring struct {
 // storeKey is one version of the store key.
 type storeKey struct {
 	version uint32
-	wraps   *sealer // data keys
-	records *sealer // catalog values
-	lake    []byte  // the lake's master key
-	marks   []byte  // authenticates records without a text
+	wraps   *sealer   // data keys
+	records *sealer   // catalog values
+	lake    []byte    // the lake's master key
+	marks   []byte    // authenticates records without a text
+	macs    sync.Pool // of hash.Hash, keyed with marks
 }
 
 // OpenKeyring reads the store's keys: one call of the key-encryption key for

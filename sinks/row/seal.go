@@ -93,12 +93,15 @@ func bind(dst, header, key []byte) []byte {
 	return append(dst, key...)
 }
 
+// boundBytes is the length of what bind returns.
+func boundBytes(header, key []byte) int { return 8 + len(header) + len(key) }
+
 // seal gives header ‖ key check ‖ nonce ‖ sealed plain. The caller's header
 // begins with its version; the key check is authenticated as part of it.
 func (s *sealer) seal(header, key, plain []byte) []byte {
 	out := make([]byte, 0, len(header)+checkBytes+nonceBytes+len(plain)+sealBytes)
 	out = append(append(out, header...), s.check[:]...)
-	aad := bind(nil, out, key)
+	aad := bind(make([]byte, 0, boundBytes(out, key)), out, key)
 	n := len(out)
 	out = out[:n+nonceBytes]
 	rand.Read(out[n:])
@@ -114,7 +117,7 @@ func (s *sealer) open(dst []byte, headerBytes int, key, value []byte) ([]byte, e
 	if [checkBytes]byte(value[headerBytes:n]) != s.check {
 		return nil, fmt.Errorf("%w: it has another key check", ErrSealed)
 	}
-	plain, err := s.aead.Open(dst, value[n:n+nonceBytes], value[n+nonceBytes:], bind(nil, value[:n], key))
+	plain, err := s.aead.Open(dst, value[n:n+nonceBytes], value[n+nonceBytes:], bind(make([]byte, 0, boundBytes(value[:n], key)), value[:n], key))
 	if err != nil {
 		return nil, fmt.Errorf("%w: the seal is broken", ErrUnauthentic)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash"
 )
 
 // The first byte of a catalog value says how it is sealed, beside version1. Durable.
@@ -104,8 +105,15 @@ func (k *Keyring) CheckMark(ctx context.Context, key, value []byte) error {
 	return nil
 }
 
+// mark returns the HMAC of a mark. Making one for each would cost more than what it hashes.
 func (s *storeKey) mark(head, key []byte) []byte {
-	h := hmac.New(sha256.New, s.marks)
-	h.Write(bind(nil, head, key))
-	return h.Sum(nil)[:markBytes]
+	h, _ := s.macs.Get().(hash.Hash)
+	if h == nil {
+		h = hmac.New(sha256.New, s.marks)
+	}
+	defer s.macs.Put(h)
+	h.Reset()
+	room := make([]byte, 0, boundBytes(head, key)+sha256.Size)
+	h.Write(bind(room, head, key))
+	return h.Sum(room)[:markBytes]
 }
