@@ -73,6 +73,11 @@ type object struct {
 	slots slots
 }
 
+// smallBytes is the size of objects that one goroutine explodes: sharing their parts costs more than the parts.
+const smallBytes = 64 << 10
+
+func (x *object) isSmall() bool { return x.Task.Entry.Size <= smallBytes }
+
 // Build reads the object of a task, and hands its loads to the publisher.
 func (b *Builder) Build(ctx context.Context, t *discover.Task) {
 	x := &object{Object: outcome.New(ctx, t, b.Now()), b: b}

@@ -58,7 +58,7 @@ type beginner func(dictionary.Table) (takers, error)
 func (e *encoding) sort(ctx context.Context) (*spill.Sorter, error) {
 	b, a := e.x.b, e.of
 	options := spill.Options{Budget: b.Budget, Scratch: b.Scratch, Disk: b.Disk, StringBytes: e.stringBytes(),
-		Lasting: e.lasting()}
+		Lasting: e.lasting(), Few: e.x.isSmall()}
 	if a.Kind.HasClasses() {
 		// Positions of classes depend on the load's key. One load at most is stored under it.
 		e.secret = row.NewSecret()
@@ -128,7 +128,11 @@ func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
 			mu.Unlock()
 		}
 	}
-	parallel.Do(min(e.x.b.Workers, e.of.Parts), func(int) {
+	workers := min(e.x.b.Workers, e.of.Parts)
+	if e.x.isSmall() {
+		workers = min(workers, 1)
+	}
+	parallel.Do(workers, func(int) {
 		if err := work(); err != nil {
 			stop(err) // the first one counts
 		}

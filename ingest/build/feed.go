@@ -2,6 +2,7 @@ package build
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -115,12 +116,28 @@ func (p *parcel) write(to func(*symbol.Script) error) error {
 	return nil
 }
 
+// parcels are empty parcels of loads whose ranges fit in one, and are few.
+var parcels = sync.Pool{New: func() any { return new(parcel) }}
+
+// pooledRanges is the most that a parcel of parcels has room for.
+const pooledRanges = 256
+
+// end gives the parcel to a later load, unless it is large.
+func (p *parcel) end() {
+	if cap(p.ranges) > pooledRanges || cap(p.scopes) > pooledRanges || cap(p.runs) > pooledRanges {
+		return
+	}
+	clear(p.runs) // they keep the load's strings
+	p.reset()
+	parcels.Put(p)
+}
+
 func (p *parcel) reset() {
 	p.runs, p.at, p.ranges, p.scopes, p.marks = p.runs[:0], p.at[:0], p.ranges[:0], p.scopes[:0], p.marks[:0]
 }
 
 func newFeed(most int, to ...func(*symbol.Script) error) *feed {
-	return &feed{to: to, most: most, made: 1, open: new(parcel)}
+	return &feed{to: to, most: most, made: 1, open: parcels.Get().(*parcel)}
 }
 
 // write gives a run to the other goroutines. Their errors are returned by end.
@@ -182,6 +199,7 @@ func (f *feed) end() (err error) {
 		for _, to := range f.to {
 			err = errors.Join(err, f.open.write(to))
 		}
+		f.open.end()
 		return err
 	}
 	f.send()

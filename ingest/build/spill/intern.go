@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	shardBits  = 5 // workers meet in one of 32 shards
-	shardCount = 1 << shardBits
+	mostShardBits = 5 // workers meet in one of 32 shards
+	mostShards    = 1 << mostShardBits
 	textBytes  = 64 << 10 // strings are copied into pieces of this size
 )
 
@@ -23,7 +23,8 @@ type interner struct {
 	budget  *scratch.Budget
 	lasting bool         // strings are not copied
 	total   atomic.Int64 // bytes of strings, copied or not, and tables
-	shards  [shardCount]shard
+	bits    int          // of an id that say which shard it is of
+	shards  []shard
 }
 
 type shard struct {
@@ -61,9 +62,17 @@ func (sh *shard) add(s string) uint32 {
 
 type slot struct{ hash, id uint32 } // id 0: free
 
-func newInterner(b *scratch.Budget, lasting bool) *interner {
-	return &interner{seed: maphash.MakeSeed(), budget: b, lasting: lasting}
+// newInterner returns an interner for several lanes, or for one that adds few strings.
+func newInterner(b *scratch.Budget, lasting, few bool) *interner {
+	bits := mostShardBits
+	if few {
+		bits = 0
+	}
+	return &interner{seed: maphash.MakeSeed(), budget: b, lasting: lasting, bits: bits, shards: make([]shard, 1<<bits)}
 }
+
+// shard returns which shard has the strings of a hash.
+func (in *interner) shard(h uint64) uint32 { return uint32(h) & uint32(len(in.shards)-1) }
 
 // id gives the number of a string that is not "".
 func (in *interner) id(s string) uint32 {
@@ -73,7 +82,7 @@ func (in *interner) id(s string) uint32 {
 
 // known returns the id of a string with that hash and the kept string; 0 if it is absent and may not be added.
 func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept string) {
-	at := uint32(h & (shardCount - 1))
+	at := in.shard(h)
 	sh := &in.shards[at]
 	sh.mu.Lock()
 	id, kept, grew := sh.find(h, s, mayAdd, in.lasting)
@@ -84,7 +93,7 @@ func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept stri
 	if id == 0 {
 		return 0, ""
 	}
-	return id<<shardBits | at, kept
+	return id<<in.bits | at, kept
 }
 
 // batch is what ids works with.
@@ -98,11 +107,11 @@ type batch struct {
 func (in *interner) ids(b *batch, list []string, to []use) {
 	b.hashes = resize(b.hashes, len(list))
 	b.order = resize(b.order, len(list))
-	var ends [shardCount]int32
+	var ends [mostShards]int32
 	for i, s := range list {
 		h := maphash.String(in.seed, s)
 		b.hashes[i] = h
-		ends[h&(shardCount-1)]++
+		ends[in.shard(h)]++
 	}
 	sum := int32(0)
 	for at, n := range ends {
@@ -110,7 +119,7 @@ func (in *interner) ids(b *batch, list []string, to []use) {
 		sum += n
 	}
 	for i, h := range b.hashes {
-		end := &ends[h&(shardCount-1)]
+		end := &ends[in.shard(h)]
 		b.order[*end] = int32(i)
 		*end++
 	}
@@ -126,7 +135,7 @@ func (in *interner) ids(b *batch, list []string, to []use) {
 				continue
 			}
 			id, _, grew := sh.find(b.hashes[i], list[i], true, in.lasting)
-			to[i].id = id<<shardBits | uint32(at)
+			to[i].id = id<<in.bits | uint32(at)
 			total += grew
 		}
 		sh.mu.Unlock()
@@ -216,11 +225,11 @@ func (in *interner) number(counts []uint32) (strs []string, runs, final []uint32
 		longest = max(longest, in.shards[at].count)
 	}
 	strs, runs = make([]string, 1, count+1), make([]uint32, 1, count+1)
-	final = make([]uint32, (longest+1)<<shardBits)
+	final = make([]uint32, (longest+1)<<in.bits)
 	for i := range longest {
 		list, k := place(i)
 		for at := range in.shards {
-			id := (i+1)<<shardBits | uint32(at)
+			id := (i+1)<<in.bits | uint32(at)
 			if sh := &in.shards[at]; i < sh.count && int(id) < len(counts) && counts[id] != 0 {
 				final[id] = uint32(len(strs))
 				strs, runs = append(strs, sh.strings[list][k]), append(runs, counts[id])

@@ -51,6 +51,7 @@ type Options struct {
 	Disk        *scratch.Budget // of scratch files; nil: no bound
 	StringBytes int64           // names beyond it reject the object (0: the whole budget)
 	Lasting     bool            // strings of runs outlive the sorter and its Table: they are not copied
+	Few         bool            // one lane takes few strings: the sorter's tables are small
 	// Position gives the position of a class; nil: there are none.
 	Position func(class string) uint64
 }
@@ -83,7 +84,7 @@ func New(o Options) *Sorter {
 	if o.StringBytes == 0 {
 		o.StringBytes = o.Budget.Total()
 	}
-	return &Sorter{o: o, strings: newInterner(o.Budget, o.Lasting)}
+	return &Sorter{o: o, strings: newInterner(o.Budget, o.Lasting, o.Few)}
 }
 
 // Lane makes a lane for one goroutine.
