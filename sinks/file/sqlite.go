@@ -17,7 +17,8 @@ const (
 	busy       = "_pragma=busy_timeout(" + busyMillis + ")"
 	// writing holds the writer's own settings. SQLite overwrites replaced values, which destroys wrapped
 	// keys; -wal shrinks to the limit after a large transaction.
-	writing = "mode=rw&" + busy + "&_pragma=synchronous(FULL)&_pragma=secure_delete(ON)&_pragma=journal_size_limit(16777216)"
+	writing = "mode=rw&" + busy + "&_pragma=synchronous(FULL)&_pragma=secure_delete(ON)&_pragma=journal_size_limit(16777216)" +
+		"&_pragma=cache_size(-32768)&_pragma=wal_autocheckpoint(4096)"
 )
 
 // dsn is SQLite's name for a database file; options are of its URI form and of the driver's.
