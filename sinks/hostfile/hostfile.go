@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // NonBlocking is a flag of OpenFile: it opens a pipe without waiting for its other end.
@@ -62,6 +63,22 @@ func CreatePrivate(name string) (*os.File, error) { return createPrivate(name) }
 
 // Identity returns a number that tells a file from a later file of the same name: the inode, or the time when the file was made.
 func Identity(info fs.FileInfo) uint64 { return identity(info) }
+
+// Status is what tells a file from an earlier or a later state of it.
+type Status struct {
+	Size     int64
+	Modified time.Time
+	Identity uint64 // as Identity returns it
+	Regular  bool   // it is no folder, device, socket or pipe
+}
+
+// StatusOf returns the status that info holds.
+func StatusOf(info fs.FileInfo) Status {
+	return Status{info.Size(), info.ModTime(), Identity(info), info.Mode().IsRegular()}
+}
+
+// StatusIn returns the status of a file in an open folder. It follows a link. os.Stat would look up each folder of the path again.
+func StatusIn(folder *os.File, name string) (Status, error) { return statusIn(folder, name) }
 
 // Full reports whether an error says that the disk is full, or that this user or process has used up its share.
 func Full(err error) bool { return full(err) }

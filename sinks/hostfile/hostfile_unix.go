@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -107,6 +108,20 @@ func identity(info fs.FileInfo) uint64 {
 		return s.Ino
 	}
 	return 0
+}
+
+func statusIn(folder *os.File, name string) (Status, error) {
+	var s unix.Stat_t
+	for {
+		err := unix.Fstatat(int(folder.Fd()), name, &s, 0)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return Status{}, &fs.PathError{Op: "stat", Path: name, Err: err}
+		}
+	}
+	return Status{s.Size, time.Unix(s.Mtim.Unix()), s.Ino, s.Mode&unix.S_IFMT == unix.S_IFREG}, nil
 }
 
 func full(err error) bool {

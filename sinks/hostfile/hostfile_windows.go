@@ -152,6 +152,14 @@ func identity(info fs.FileInfo) uint64 {
 	return 0
 }
 
+func statusIn(folder *os.File, name string) (Status, error) {
+	info, err := os.Stat(filepath.Join(folder.Name(), name))
+	if err != nil {
+		return Status{}, err
+	}
+	return StatusOf(info), nil
+}
+
 func full(err error) bool {
 	for _, e := range []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED, windows.ERROR_TOO_MANY_OPEN_FILES} {
 		if errors.Is(err, e) {

@@ -24,6 +24,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/symlake/symlake/sinks/bucket"
@@ -32,8 +33,9 @@ import (
 
 // Bucket is a folder.
 type Bucket struct {
-	root string
-	hide func(path string) bool // nil: nothing is left out of listings
+	root  string
+	under string                 // URLs of keys begin so; "": not known
+	hide  func(path string) bool // nil: nothing is left out of listings
 }
 
 // Open takes a folder, which need not exist before something is created in it.
@@ -42,17 +44,20 @@ func Open(dir string) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("folder %s: %w", dir, err)
 	}
-	return &Bucket{root: root}, nil
+	return &Bucket{root: root, under: "file:" + strings.TrimSuffix(filepath.ToSlash(root), "/") + "/"}, nil
 }
 
 // Hide implements bucket.Hider.
 func (b *Bucket) Hide(hide func(path string) bool) bucket.Bucket {
-	return &Bucket{root: b.root, hide: hide}
+	return &Bucket{root: b.root, under: b.under, hide: hide}
 }
 
 // URL is file: and the absolute path, without escapes, so that URLs sort as keys do.
 func (b *Bucket) URL(key string) string {
-	return "file:" + path.Join(filepath.ToSlash(b.root), key)
+	if key == "" || key[0] == '.' || path.Clean(key) != key || b.under == "" {
+		return "file:" + path.Join(filepath.ToSlash(b.root), key)
+	}
+	return b.under + strings.TrimPrefix(key, "/")
 }
 
 // path is the file of a key. Only the one spelling of a key is one.
@@ -77,7 +82,7 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Entry, map[string
 	if !info.Mode().IsRegular() {
 		return bucket.Entry{}, nil, fmt.Errorf("%s is no file: %w", p, bucket.ErrNotFound)
 	}
-	return entry(key, info), nil, nil
+	return entry(key, hostfile.StatusOf(info)), nil, nil
 }
 
 // Delete implements bucket.Bucket. Folders stay.
@@ -99,12 +104,15 @@ func (b *Bucket) Delete(ctx context.Context, keys []string) error {
 	return errors.Join(all...)
 }
 
-func entry(key string, info fs.FileInfo) bucket.Entry {
-	return bucket.Entry{Key: key, ETag: etag(info), Size: info.Size(), Modified: info.ModTime()}
+func entry(key string, s hostfile.Status) bucket.Entry {
+	return bucket.Entry{Key: key, ETag: etag(s), Size: s.Size, Modified: s.Modified}
 }
 
-func etag(info fs.FileInfo) string {
-	return strconv.FormatInt(info.Size(), 10) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "-" + strconv.FormatUint(hostfile.Identity(info), 10)
+func etag(s hostfile.Status) string {
+	var room [64]byte
+	b := append(strconv.AppendInt(room[:0], s.Size, 10), '-')
+	b = append(strconv.AppendInt(b, s.Modified.UnixNano(), 10), '-')
+	return string(strconv.AppendUint(b, s.Identity, 10))
 }
 
 // absent adds ErrNotFound to the system's ways to say so.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/internal/newfile"
 )
 
@@ -54,12 +55,9 @@ func (l *lister) folder(base string) error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Join(l.root, filepath.FromSlash(base)))
-	var list []fs.DirEntry
-	if err == nil {
-		list, err = dir.ReadDir(-1)
-		dir.Close()
-	}
+	f := folder{path: filepath.Join(l.root, filepath.FromSlash(base))}
+	defer f.close()
+	list, err := f.list()
 	if err != nil && (base == "" || !errors.Is(err, fs.ErrNotExist)) { // one removed meanwhile is gone
 		if base == "" {
 			return fmt.Errorf("list %s: %w", l.root, absent(err))
@@ -71,10 +69,14 @@ func (l *lister) folder(base string) error {
 	// In byte order of whole keys a folder sorts as its name and a slash:
 	// "a.b" is before "a/b", though "a" is before "a.b".
 	names := make([]string, 0, len(list))
+	real := ""
+	if l.hide != nil {
+		real = strings.TrimSuffix(filepath.Join(l.real, filepath.FromSlash(base)), string(filepath.Separator)) + string(filepath.Separator)
+	}
 	for _, e := range list {
 		name := e.Name()
 		switch {
-		case l.hidden(base+name, e.Type()):
+		case l.hide != nil && l.hidden(real+name, e.Type()):
 			continue
 		case temporary(name):
 			continue
@@ -90,10 +92,11 @@ func (l *lister) folder(base string) error {
 		key := base + name
 		if strings.HasSuffix(name, "/") {
 			if l.within(key) {
+				f.close() // however deep folders are nested, one is open
 				err = l.folder(key)
 			}
 		} else if strings.HasPrefix(key, l.prefix) && key > l.after {
-			err = l.file(key)
+			err = l.file(&f, key, name)
 		}
 		if err != nil {
 			return err
@@ -102,12 +105,41 @@ func (l *lister) folder(base string) error {
 	return nil
 }
 
-// hidden reports whether the listing leaves out a folder or file.
-func (l *lister) hidden(key string, mode fs.FileMode) bool {
-	if l.hide == nil {
-		return false
+// folder is a folder that is listed. It is open while its files are looked at.
+type folder struct {
+	path string
+	open *os.File // nil: it is not
+}
+
+// list returns what is in the folder, in any order.
+func (f *folder) list() (list []fs.DirEntry, err error) {
+	if f.open, err = os.Open(f.path); err != nil {
+		f.open = nil
+		return nil, err
 	}
-	path := filepath.Join(l.real, filepath.FromSlash(key))
+	return f.open.ReadDir(-1)
+}
+
+// status returns the status of a file in the folder.
+func (f *folder) status(name string) (s hostfile.Status, err error) {
+	if f.open == nil {
+		if f.open, err = os.Open(f.path); err != nil {
+			f.open = nil
+			return s, err
+		}
+	}
+	return hostfile.StatusIn(f.open, name)
+}
+
+func (f *folder) close() {
+	if f.open != nil {
+		f.open.Close() // only read from
+	}
+	f.open = nil
+}
+
+// hidden reports whether the listing leaves out a folder or file, by its path without links.
+func (l *lister) hidden(path string, mode fs.FileMode) bool {
 	if l.hide(path) {
 		return true
 	}
@@ -126,22 +158,22 @@ func (l *lister) within(folder string) bool {
 	return folder > l.after || strings.HasPrefix(l.after, folder)
 }
 
-func (l *lister) file(key string) error {
+// file emits the entry of a file of a folder.
+func (l *lister) file(f *folder, key, name string) error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	p := filepath.Join(l.root, filepath.FromSlash(key))
-	info, err := os.Stat(p)
+	s, err := f.status(name)
 	switch {
 	case err != nil:
-		if _, lerr := os.Lstat(p); lerr != nil {
+		if _, lerr := os.Lstat(filepath.Join(f.path, name)); lerr != nil {
 			return nil // removed meanwhile
 		}
 		return l.emit(bucket.Entry{Key: key, ETag: damaged})
-	case !info.Mode().IsRegular():
+	case !s.Regular:
 		return nil // a link to a folder or a device
 	}
-	return l.emit(entry(key, info))
+	return l.emit(entry(key, s))
 }
 
 // temporary: the name of an unfinished write.

@@ -82,7 +82,7 @@ func (r *reader) check() (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if !info.Mode().IsRegular() || etag(info) != r.etag {
+	if !info.Mode().IsRegular() || etag(hostfile.StatusOf(info)) != r.etag {
 		return 0, fmt.Errorf("%s: %w", r.f.Name(), bucket.ErrChanged)
 	}
 	return info.Size(), nil

@@ -82,7 +82,7 @@ func replace(temp, p, want string) error {
 	}
 	defer unlock()
 	info, err := os.Stat(p)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && etag(info) != want {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && etag(hostfile.StatusOf(info)) != want {
 		return gone
 	}
 	if err != nil {
