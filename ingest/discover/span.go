@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // errEnough ends a listing that has given enough.
@@ -26,6 +27,7 @@ type spanReader struct {
 
 	tasks   []*Task
 	gone    []*catalog.Object
+	spare   *Task // of an object that was not new
 	seen    int
 	more    bool
 	partial error // the listing ended early, so that a missing object proves nothing
@@ -166,8 +168,16 @@ func (e *ledgerEntries) rest(until, last string, missing func(*catalog.Object) e
 // compare makes a task of an object that is new, or that changed since old, its entry in the ledger or nil.
 func (r *spanReader) compare(ctx context.Context, e bucket.Entry, url string, old *catalog.Object) (isNew bool, err error) {
 	r.seen++
-	t := &Task{Source: r.l.s, Entry: e, URL: url, Ledger: old, Named: ledger.IsNamed(old)}
+	t := r.spare
+	if t == nil {
+		t = new(Task)
+	}
+	*t = Task{Source: r.l.s, Entry: e, URL: url, Ledger: old, Named: ledger.IsNamed(old)}
+	r.spare = nil
 	if isNew, err = r.l.isNew(ctx, t); !isNew {
+		if old == nil || old.Owner == (row.WorkerID{}) { // nothing else has the task
+			r.spare = t
+		}
 		return false, err
 	}
 	if old != nil && err == nil {

@@ -62,7 +62,7 @@ func (o *own) has(path string) bool {
 	switch {
 	case i >= 0:
 		place = o.places[i]
-	case o.store != "" && filepath.Dir(path) == o.store && stores.OwnsFile(filepath.Base(path)):
+	case o.store != "" && within(path, o.store) && filepath.Dir(path) == o.store && stores.OwnsFile(filepath.Base(path)):
 		place = path
 	default:
 		return false
@@ -78,7 +78,8 @@ func (o *own) has(path string) bool {
 
 // within reports whether a path is a place or below it.
 func within(path, place string) bool {
-	return path == place || strings.HasPrefix(path, strings.TrimSuffix(place, string(filepath.Separator))+string(filepath.Separator))
+	place = strings.TrimSuffix(place, string(filepath.Separator)) // a listing asks for each of its files: no text is joined
+	return strings.HasPrefix(path, place) && (len(path) == len(place) || os.IsPathSeparator(path[len(place)]))
 }
 
 // localFolder is the path of a local URL; "": it is none.
