@@ -13,7 +13,7 @@ import (
 const (
 	mostShardBits = 5 // workers meet in one of 32 shards
 	mostShards    = 1 << mostShardBits
-	textBytes  = 64 << 10 // strings are copied into pieces of this size
+	textBytes     = 64 << 10 // strings are copied into pieces of this size
 )
 
 // interner holds each string once, for all lanes. An id is the string's index
