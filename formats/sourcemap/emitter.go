@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
@@ -67,9 +68,33 @@ func newEmitter(ctx context.Context, lim *formats.Limits, base uint64, emit func
 // firstRanges is the room of a first run: small maps come by the thousand.
 const firstRanges = 64
 
+// rooms are ranges and marks of emitters that have ended. No more than pooledRanges are kept of one.
+var rooms sync.Pool // of *room
+
+type room struct {
+	ranges []symbol.Range
+	marks  []symbol.Mark
+}
+
+const pooledRanges = 2048
+
+// end gives the room of the run to a later emitter.
+func (e *emitter) end() {
+	if n := cap(e.run.Ranges); n > 0 && n <= pooledRanges {
+		rooms.Put(&room{e.run.Ranges[:0], e.run.Marks[:n]})
+	}
+	e.run.Ranges, e.run.Marks = nil, nil
+}
+
 // grow makes room for more ranges of the run, with a mark for each.
 func (e *emitter) grow() {
 	n := len(e.run.Ranges)
+	if n == 0 && e.most >= pooledRanges {
+		if r, is := rooms.Get().(*room); is {
+			e.run.Ranges, e.run.Marks = r.ranges, r.marks
+			return
+		}
+	}
 	room := min(max(firstRanges, 4*n), e.most)
 	ranges, marks := make([]symbol.Range, n, room), make([]symbol.Mark, room)
 	copy(ranges, e.run.Ranges)

@@ -107,6 +107,7 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Script
 
 // each explodes all maps of a layout.
 func (o *object) each(e *emitter, l *mapfile.Layout, segment uint32, under *packed) (q symbol.Quality, err error) {
+	defer e.end()
 	t := json.NewReader(mapfile.Name, o.in, 0)
 	err = l.Each(mapfile.Position{}, end, func(l *mapfile.Layout, from, to mapfile.Position) error {
 		q.Units++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/symlake/symlake/formats"
@@ -51,6 +52,11 @@ type Lane struct {
 	packer *classes.Packer // nil: no class came yet
 	near   []near          // strings of classes that were shared lately, by hash
 }
+
+// buffers are the buffers of lanes that have ended. None is larger than pooledBytes.
+var buffers sync.Pool // of *[]byte
+
+const pooledBytes = 64 << 10
 
 type use struct{ id, run uint32 } // run: the last that used it, from 1
 
@@ -306,5 +312,9 @@ func (l *Lane) growCounts(n int) {
 func (l *Lane) release() {
 	l.s.o.Budget.Give(l.kept)
 	l.kept = 0
+	if n := cap(l.buf); n > 0 && n <= pooledBytes {
+		b := l.buf[:0]
+		buffers.Put(&b)
+	}
 	l.counts, l.uses, l.tables, l.buf, l.batch, l.packer, l.near = nil, nil, nil, nil, batch{}, nil, nil
 }

@@ -90,6 +90,9 @@ func New(o Options) *Sorter {
 // Lane makes a lane for one goroutine.
 func (s *Sorter) Lane() *Lane {
 	l := &Lane{s: s, part: -1}
+	if b, is := buffers.Get().(*[]byte); is {
+		l.buf = *b
+	}
 	s.mu.Lock()
 	s.lanes = append(s.lanes, l)
 	s.mu.Unlock()

@@ -15,6 +15,7 @@ package sweep
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/symlake/symlake/formats"
@@ -97,6 +98,7 @@ func run[O ~uint64](s *sweeper, src ScriptSource[O]) error {
 			return err
 		}
 		if !ok {
+			s.free = append(s.free, o)
 			break
 		}
 		start := o.run.Ranges[0].Start
@@ -115,7 +117,11 @@ func run[O ~uint64](s *sweeper, src ScriptSource[O]) error {
 	if err := s.until(^uint64(0)); err != nil {
 		return err
 	}
-	return s.flush()
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.end()
+	return nil
 }
 
 // take gives a run to be filled.
@@ -125,7 +131,23 @@ func (s *sweeper) take() *open {
 		s.free = s.free[:n-1]
 		return o
 	}
-	return &open{run: new(symbol.Script)}
+	return opens.Get().(*open)
+}
+
+// opens are runs of sweeps that have ended. No more than pooledRanges of one are kept.
+var opens = sync.Pool{New: func() any { return &open{run: new(symbol.Script)} }}
+
+const pooledRanges = 2048
+
+// end gives the runs, none of which is active, to later sweeps.
+func (s *sweeper) end() {
+	for _, o := range s.free {
+		if r := o.run; cap(r.Ranges) <= pooledRanges && cap(r.Scopes) <= pooledRanges {
+			r.Strings, r.Table = nil, nil
+			opens.Put(o)
+		}
+	}
+	s.free = nil
 }
 
 // insert puts o, which starts at or after all that is active, in its place.

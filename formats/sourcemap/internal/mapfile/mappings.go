@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/symlake/symlake/formats/internal/json"
 )
@@ -84,8 +85,32 @@ type lineFunc func(line uint32, segments []Mapping, more bool) (done int, err er
 // pieceSegments is how many segments of a line are read before they are handed out: as few as are at hand still.
 const pieceSegments = 512
 
+// lines are the segments of readers that have ended, no more than twice pieceSegments of one.
+var lines sync.Pool // of *[]Mapping
+
+// grow makes room for another segment.
+func (r *mappingReader) grow() {
+	if r.segments == nil {
+		if s, is := lines.Get().(*[]Mapping); is {
+			r.segments = *s
+			return
+		}
+	}
+	r.segments = slices.Grow(r.segments, 1)
+}
+
+// end gives the room of the segments to a later reader.
+func (r *mappingReader) end() {
+	if n := cap(r.segments); n > 0 && n <= 2*pieceSegments {
+		s := r.segments[:0]
+		lines.Put(&s)
+	}
+	r.segments = nil
+}
+
 // Read hands out the segments of each line that has any.
 func (r *mappingReader) Read(at Span, each lineFunc) error {
+	defer r.end()
 	t := r.t
 	if at.escaped {
 		s, err := stringAt(t, at)
@@ -148,7 +173,7 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 		// It is made where it stays.
 		n := len(r.segments)
 		if n == cap(r.segments) {
-			r.segments = slices.Grow(r.segments, 1)
+			r.grow()
 		}
 		r.segments = r.segments[:n+1]
 		m := &r.segments[n]
