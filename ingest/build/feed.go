@@ -116,7 +116,7 @@ func (p *parcel) write(to func(*symbol.Script) error) error {
 	return nil
 }
 
-// parcels are empty parcels of loads whose ranges fit in one, and are few.
+// parcels are empty parcels of small loads.
 var parcels = sync.Pool{New: func() any { return new(parcel) }}
 
 // pooledRanges is the most that a parcel of parcels has room for.

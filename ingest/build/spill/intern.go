@@ -62,7 +62,7 @@ func (sh *shard) add(s string) uint32 {
 
 type slot struct{ hash, id uint32 } // id 0: free
 
-// newInterner returns an interner for several lanes, or for one that adds few strings.
+// newInterner returns an interner. With few, it is small: a single lane adds few strings.
 func newInterner(b *scratch.Budget, lasting, few bool) *interner {
 	bits := mostShardBits
 	if few {

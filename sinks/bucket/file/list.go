@@ -111,7 +111,7 @@ type folder struct {
 	open *os.File // nil: it is not
 }
 
-// list returns what is in the folder, in any order.
+// list returns the entries of the folder, in any order.
 func (f *folder) list() (list []fs.DirEntry, err error) {
 	if f.open, err = os.Open(f.path); err != nil {
 		f.open = nil

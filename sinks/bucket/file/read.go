@@ -54,7 +54,7 @@ type reader struct {
 func (r *reader) whole(size int) (bucket.Reader, error) {
 	b := make([]byte, size)
 	_, err := io.ReadFull(io.NewSectionReader(r.f, 0, int64(size)), b)
-	if _, cerr := r.check(); cerr != nil { // what was read may mix two states
+	if _, cerr := r.check(); cerr != nil { // the bytes may be of two states
 		err = cerr
 	}
 	if cerr := r.f.Close(); err == nil {
