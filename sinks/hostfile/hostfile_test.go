@@ -198,3 +198,29 @@ func TestReadableBy(t *testing.T) {
 		}
 	}
 }
+
+// StatusIn follows links, and says what StatusOf says of the file that os.Stat finds.
+func TestStatusIn(t *testing.T) {
+	dir := t.TempDir()
+	create(t, filepath.Join(dir, "file"), "text").Close()
+	must(t, os.Mkdir(filepath.Join(dir, "folder"), 0o755))
+	names := []string{"file", "folder"}
+	if os.Symlink("file", filepath.Join(dir, "link")) == nil { // Windows may forbid it
+		names = append(names, "link")
+	}
+	folder, err := os.Open(dir)
+	must(t, err)
+	defer folder.Close()
+	for _, name := range names {
+		info, err := os.Stat(filepath.Join(dir, name))
+		must(t, err)
+		want := StatusOf(info)
+		got, err := StatusIn(folder, name)
+		if err != nil || !got.Modified.Equal(want.Modified) || got.Size != want.Size || got.Identity != want.Identity || got.Regular != (name != "folder") {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
+		}
+	}
+	if _, err := StatusIn(folder, "none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}

@@ -12,10 +12,11 @@ import (
 )
 
 // Strings that come many at a time, in a table that parts share, equal strings that come one by one: some twice, some in the
-// tables of other lanes too, some used by no run, which are no strings of the load, and some "".
+// tables of other lanes too, some used by no run, which are no strings of the load, and some "". A sorter for few strings
+// takes as many.
 func TestManyStringsAtOnce(t *testing.T) {
-	sorted := func(shared, lasting bool) (map[string]uint32, []got) {
-		s := New(Options{Budget: scratch.NewBudget(1 << 20), Scratch: t.TempDir(), Lasting: lasting})
+	sorted := func(shared, lasting, few bool) (map[string]uint32, []got) {
+		s := New(Options{Budget: scratch.NewBudget(1 << 20), Scratch: t.TempDir(), Lasting: lasting, Few: few})
 		defer s.Close()
 		var wg sync.WaitGroup
 		for part := range 3 {
@@ -48,14 +49,14 @@ func TestManyStringsAtOnce(t *testing.T) {
 		}
 		return byText(s.Table()), collect(t, s)
 	}
-	uses, runs := sorted(false, false)
-	for _, lasting := range []bool{false, true} {
-		gotUses, gotRuns := sorted(true, lasting)
+	uses, runs := sorted(false, false, false)
+	for _, c := range []struct{ shared, lasting, few bool }{{true, false, false}, {true, true, false}, {true, false, true}, {false, true, true}} {
+		gotUses, gotRuns := sorted(c.shared, c.lasting, c.few)
 		if !maps.Equal(gotUses, uses) {
-			t.Errorf("lasting %v: %d strings, want %d, or other runs use them", lasting, len(gotUses), len(uses))
+			t.Errorf("%+v: %d strings, want %d, or other runs use them", c, len(gotUses), len(uses))
 		}
 		if !reflect.DeepEqual(gotRuns, runs) {
-			t.Errorf("lasting %v: %d runs, want %d, or they differ", lasting, len(gotRuns), len(runs))
+			t.Errorf("%+v: %d runs, want %d, or they differ", c, len(gotRuns), len(runs))
 		}
 	}
 }
