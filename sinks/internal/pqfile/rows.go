@@ -46,8 +46,9 @@ type Leaf struct {
 	Kind LeafKind
 	List bool // a row has any number of values; false: one or none
 	ID   int  // number of the column, as Iceberg gives it; 0: none
+	// Index is the number of the column in Leaves.
+	Index int
 
-	index     int
 	def       int // definition level of a value
 	element   int // in a list: of an element
 	unsigned  bool
@@ -170,7 +171,7 @@ func leavesOf(all []format.SchemaElement) (leaves []Leaf, err error) {
 			}
 			return nil
 		}
-		l := Leaf{Path: shortPath(path), List: rep > 0, ID: int(e.FieldID), index: len(leaves), def: def, element: element, repeated: rep}
+		l := Leaf{Path: ShortPath(path), List: rep > 0, ID: int(e.FieldID), Index: len(leaves), def: def, element: element, repeated: rep}
 		l.classify(e)
 		leaves = append(leaves, l)
 		return nil
@@ -210,8 +211,8 @@ func (l *Leaf) classify(e *format.SchemaElement) {
 	}
 }
 
-// shortPath leaves out the two names that only say that there is a list.
-func shortPath(path []string) string {
+// ShortPath leaves out the two names that only say that there is a list.
+func ShortPath(path []string) string {
 	var short []string
 	for i := 0; i < len(path); i++ {
 		short = append(short, path[i])
@@ -272,6 +273,9 @@ func (f *Rows) Profile() string {
 
 // Groups returns the number of rows of each row group. The caller must not change it.
 func (f *Rows) Groups() []int64 { return f.groups }
+
+// Plain returns the open file, without rows dropped; nil: it is sealed.
+func (f *Rows) Plain() *pq.File { return f.plain }
 
 // Leaves returns the columns that hold values. The caller must not change them.
 func (f *Rows) Leaves() []Leaf { return f.leaves }

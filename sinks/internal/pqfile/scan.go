@@ -57,11 +57,11 @@ func (f *Rows) Scan(ctx context.Context, group int, leaves []Leaf, emit func(row
 		}
 		cursors[i].leaf = l
 		if f.plain != nil {
-			pages := f.plain.RowGroups()[group].ColumnChunks()[l.index].Pages()
+			pages := f.plain.RowGroups()[group].ColumnChunks()[l.Index].Pages()
 			defer pages.Close()
 			cursors[i].next = plainValues(pages, l)
 		} else {
-			chunk, err := sealed.RowGroup(group).Column(l.index)
+			chunk, err := sealed.RowGroup(group).Column(l.Index)
 			if err != nil {
 				return fmt.Errorf("%w: column %s: %w", ErrRows, l.Path, err)
 			}
