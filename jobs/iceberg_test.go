@@ -54,12 +54,15 @@ func TestIceberg(t *testing.T) {
 			store := icebergLake(t, set...)
 			lake := filepath.Join(store, "lake")
 			var outs []outTable
-			var lakes []string
+			var lakes, deltas []string
 			if place == "rest" { // the one that Spark reads
 				outs = outTables(t)
-			}
-			for _, out := range outs {
-				lakes = append(lakes, out.lake)
+				for _, out := range outs {
+					lakes = append(lakes, out.lake)
+				}
+				for _, out := range deltaOuts(t) {
+					outs, deltas = append(outs, out), append(deltas, out.lake)
+				}
 			}
 			for _, step := range []string{"with deletes", "compacted"} {
 				want, err := dump(t, "pyarrow", lake, "")
@@ -74,7 +77,7 @@ func TestIceberg(t *testing.T) {
 					engines = slices.DeleteFunc(engines, func(e string) bool { return e == "spark" })
 				}
 				for _, engine := range engines {
-					got := icebergtest.Dump(t, engine, lake, append(env, "ICEBERG_STACKS="+strings.Join(lakes, ":"))...)
+					got := icebergtest.Dump(t, engine, lake, append(env, "ICEBERG_STACKS="+strings.Join(lakes, ":"), "DELTA_TABLES="+strings.Join(deltas, ":"))...)
 					if engine == "spark" {
 						got = takeOut(t, got, outs)
 					}

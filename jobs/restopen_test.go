@@ -25,7 +25,8 @@ func TestRestTablesOfOthers(t *testing.T) {
 	}{
 		{delta, "", 9}, {delta, "1", 6}, {delta, "2", 9}, {delta, "3", 6}, {delta, "4", 9}, {delta, "5", 9},
 		{iceberg, "", 6}, {iceberg, "4348559448817372752", 3}, {iceberg, "6204263875298424336", 6},
-		{formattest.Testdata(t, "rest/deletes"), "", 6}, {formattest.Testdata(t, "rest/vectors"), "", 4},
+		{formattest.Testdata(t, "rest/deletes"), "", 6}, {formattest.Testdata(t, "rest/vectors"), "", 4}, {formattest.Testdata(t, "rest/equality"), "", 7},
+		{formattest.Testdata(t, "rest/mapped/name"), "", 7}, {formattest.Testdata(t, "rest/mapped/id"), "", 7}, {formattest.Testdata(t, "rest/mapped/name"), "6", 8},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		args := []string{"--store", store, "symbolicate", "--input", c.table, "--output", out}
@@ -48,8 +49,8 @@ func TestRestTablesOfOthers(t *testing.T) {
 	}
 	for name, line := range map[string]string{
 		"deletion vector": `{"add":{"path":"x","partitionValues":{},"deletionVector":{"storageType":"u"}}}`,
-		"columnMapping":   `{"metaData":{"partitionColumns":[],"configuration":{"delta.columnMapping.mode":"name"}}}`,
-		"it uses v2Check": `{"protocol":{"minReaderVersion":3,"readerFeatures":["v2Checkpoint"]}}`,
+		"columnMapping":   `{"metaData":{"partitionColumns":[],"configuration":{"delta.columnMapping.mode":"other"}}}`,
+		"it uses variant": `{"protocol":{"minReaderVersion":3,"readerFeatures":["variantType"]}}`,
 		"of version 4":    `{"protocol":{"minReaderVersion":4}}`,
 		"is no action":    `{`,
 		"outside of it":   `{"add":{"path":"/etc/passwd","partitionValues":{}}}`,

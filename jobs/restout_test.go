@@ -66,6 +66,7 @@ func outTables(t *testing.T) (all []outTable) {
 		{"rest/iceberg", [][]string{{"4348559448817372752"}, {"-1"}}, []int64{18152, 18152, 18152, 18153, 18153, 18153}},
 		{"rest/deletes", [][]string{{"3624833441718196944", "--column", "artifact=art"}, {"301886533677905683"}, {"-1"}}, []int64{18150, 18152, 18154, 18157, 18158, 18159}}, // partitions, a renamed column
 		{"rest/vectors", [][]string{{"-1"}}, []int64{18150, 18152, 18153, 18155}},
+		{"rest/equality", [][]string{{"-1"}}, []int64{18151, 18152, 18153, 18154, 18156, 18157, 18158}}, // deleted by value
 	} {
 		lake := filepath.Join(t.TempDir(), "lake")
 		for _, step := range c.steps {
@@ -73,6 +74,22 @@ func outTables(t *testing.T) (all []outTable) {
 			mustRun(t, []int{0}, append(args, step[1:]...)...)
 		}
 		all = append(all, outTable{c.input, lake, c.want})
+	}
+	return all
+}
+
+// deltaOuts writes Delta tables with column mapping, by name and by number, as their inputs have it. A newer version of the input
+// has deleted a row and dropped a column.
+func deltaOuts(t *testing.T) (all []outTable) {
+	t.Helper()
+	store := filepath.Join(t.TempDir(), "store")
+	mustRun(t, []int{0}, "--store", store, "--lake", "off", "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
+	for _, mode := range []string{"name", "id"} {
+		input, out := "rest/mapped/"+mode, filepath.Join(t.TempDir(), "out")
+		for _, version := range []string{"6", "-1"} {
+			mustRun(t, []int{0}, "--store", store, "symbolicate", "--input", formattest.Testdata(t, input), "--output", out, "--output-table", "delta", "--snapshot="+version)
+		}
+		all = append(all, outTable{input, out, []int64{18150, 18152, 18154, 18155, 18157, 18158, 18159}})
 	}
 	return all
 }
@@ -122,6 +139,21 @@ func TestRestDeltaOut(t *testing.T) {
 	for _, line := range lines {
 		if !strings.Contains(line, `"platform": "android"`) || !strings.Contains(line, `"day": "day `) {
 			t.Errorf("columns of partitions: %s", line)
+		}
+	}
+	// Files of columns by other names become files with the table's names, in folders that tell the partition.
+	for _, mode := range []string{"name", "id"} {
+		plain := filepath.Join(t.TempDir(), "plain")
+		mustRun(t, []int{0}, "--store", store, "symbolicate", "--input", formattest.Testdata(t, "rest/mapped/"+mode), "--output", plain)
+		text, err := exec.Command(python, "-c", `import json, sys, pyarrow.dataset as d
+for r in d.dataset(sys.argv[1], partitioning="hive").to_table().drop_columns(["day"]).to_pylist(): print(json.dumps(r))`, plain).Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", mode, err, stderrOf(err))
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		checkOut(t, "pyarrow", lines, []int64{18150, 18152, 18154, 18155, 18157, 18158, 18159})
+		if !strings.Contains(lines[0], `"platform": "android"`) || strings.Contains(lines[0], `"col-`) {
+			t.Errorf("%s: %s", mode, lines[0])
 		}
 	}
 	// A checkpoint of deltalake, and a commit after it.

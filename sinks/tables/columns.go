@@ -28,10 +28,8 @@ func openParquet(ctx context.Context, j *job, in *input) (table, error) {
 		return nil, err
 	}
 	c := &columns{j: j, in: in, r: r}
-	if c.rows_, err = pqfile.OpenRows(ctx, r, in.entry.Size, j.o.Keys); err == nil {
-		if err = c.rows_.Drop(in.gone); err == nil {
-			err = c.find()
-		}
+	if c.rows_, err = in.file.Rows(ctx, r, in.entry.Size, in.label, j.o.Keys); err == nil {
+		err = c.find()
 	}
 	if err != nil {
 		return nil, errors.Join(blame(err), r.Close())

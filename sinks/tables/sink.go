@@ -67,7 +67,9 @@ func (j *job) input(ctx context.Context, t *opentable.Table, f *opentable.File) 
 	if err != nil {
 		return nil, fmt.Errorf("a file of the table, %s: %w", j.o.Input.URL(f.Key), err)
 	}
-	return &input{entry: e, to: f.Key, kind: &kind{openParquet}, values: f.Values, gone: f.Gone, names: t.Names}, nil
+	in := &input{entry: e, kind: &kind{openParquet}, values: f.Values, file: f}
+	in.to, in.names, in.label = t.Naming(f, j.o.OutputTable == "")
+	return in, nil
 }
 
 // commit shows the files that were written as a snapshot of the output's table, all or none.

@@ -44,8 +44,9 @@ type input struct {
 	kind  *kind
 	// values of columns that stand beside the file, by their names
 	values map[string]string
-	gone   []uint32 // rows that are deleted
-	names  opentable.Names
+	file   *opentable.File // of a table; nil: of none
+	names  *opentable.Names
+	label  opentable.Label // of columns, where the output gets other names than the file; nil: it keeps them
 
 	table   table    // of rows that are frames; nil while it is closed
 	numbers []uint32 // of its segments

@@ -3,7 +3,8 @@ nothing of ours between. ENGINE: pyiceberg, polars, duckdb, spark.
 
 The tables are those of the lake's folder, or of the REST catalog that ICEBERG_REST names, in the namespace
 ICEBERG_NAMESPACE. ICEBERG_TABLES names the tables. ICEBERG_STACKS names lakes whose table stacks Spark reads after them, by
-its folder; their rows bear the lake as name. Exits with 1 when the engine refuses.
+its folder; their rows bear the lake as name. DELTA_TABLES names folders of Delta tables, which Spark reads after these. Exits
+with 1 when the engine refuses.
 """
 import glob
 import json
@@ -14,6 +15,7 @@ engine, lake = sys.argv[1], sys.argv[2]
 rest = os.environ.get("ICEBERG_REST")
 namespace = os.environ.get("ICEBERG_NAMESPACE", "symlake")
 tables = os.environ.get("ICEBERG_TABLES", "ranges classes artifacts names").split()
+deltas = [d for d in os.environ.get("DELTA_TABLES", "").split(":") if d and engine == "spark"]
 
 
 def metadata(name):
@@ -60,14 +62,18 @@ def with_duckdb(name):
         yield dict(zip(names, row))
 
 
-def with_spark(name):
+def spark():
     global session
     from pyspark.sql import SparkSession
 
     if session is None:
         b = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.session.timeZone", "UTC")
         b = b.config("spark.driver.memory", "1g").config("spark.ui.showConsoleProgress", "false")
-        b = b.config("spark.jars", ",".join(glob.glob("jars/iceberg-spark-runtime-*.jar")))
+        b = b.config("spark.jars", ",".join(glob.glob("jars/iceberg-spark-runtime-*.jar") + glob.glob("../delta/jars/*.jar")))
+        if deltas:
+            b = b.config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
+            b = b.config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+            b = b.config("spark.databricks.delta.snapshotPartitions", "1").config("spark.sql.shuffle.partitions", "1")
         b = b.config("spark.sql.catalog.c", "org.apache.iceberg.spark.SparkCatalog")
         if rest:
             b = b.config("spark.sql.catalog.c.type", "rest").config("spark.sql.catalog.c.uri", rest)
@@ -75,7 +81,11 @@ def with_spark(name):
             b = b.config("spark.sql.catalog.c.type", "hadoop").config("spark.sql.catalog.c.warehouse", lake)
         session = b.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
-    for row in session.table(f"c.{namespace if rest else 'iceberg'}.{name}").collect():
+    return session
+
+
+def with_spark(name):
+    for row in spark().table(f"c.{namespace if rest else 'iceberg'}.{name}").collect():
         yield row.asDict(recursive=True)
 
 
@@ -110,7 +120,10 @@ try:
                 assert r.pop("kind") and r.pop("day")  # columns that no file has
             print(json.dumps({"table": name, **plain(r)}, ensure_ascii=False, sort_keys=True))
     for folder in filter(None, os.environ.get("ICEBERG_STACKS", "").split(":") if engine == "spark" else []):
-        for r in session.read.format("iceberg").load(f"{folder}/iceberg/stacks").collect():
+        for r in spark().read.format("iceberg").load(f"{folder}/iceberg/stacks").collect():
+            print(json.dumps({"table": folder, **plain(r.asDict(recursive=True))}, ensure_ascii=False, sort_keys=True))
+    for folder in deltas:
+        for r in spark().read.format("delta").load(folder).collect():
             print(json.dumps({"table": folder, **plain(r.asDict(recursive=True))}, ensure_ascii=False, sort_keys=True))
 except Exception as e:
     print(f"{engine}: {type(e).__name__}: {str(e)[:300]}", file=sys.stderr)

@@ -4,14 +4,77 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
 
-// checkpoint reads the actions in a part of a checkpoint.
+// part is a file of a checkpoint.
+type part struct {
+	key string
+	set string // of the parts of one checkpoint
+	of  int    // how many there are
+}
+
+// partOf reads the name of a file of a checkpoint, behind its version. checkpoint.parquet, checkpoint.UUID.parquet and
+// checkpoint.UUID.json are whole checkpoints, and checkpoint.N.M.parquet is a part of one.
+func partOf(key, name string) (part, bool) {
+	words := strings.Split(name, ".")
+	form := words[len(words)-1]
+	switch len(words) {
+	case 2:
+		return part{key, name, 1}, form == "parquet"
+	case 3:
+		return part{key, name, 1}, form == "parquet" || form == "json"
+	case 4:
+		n, err := strconv.Atoi(words[2])
+		return part{key, words[2], n}, form == "parquet" && err == nil && n > 0
+	}
+	return part{}, false
+}
+
+// wholeCheckpoint returns the files of a checkpoint that has all of its parts; nil: there is none.
+func wholeCheckpoint(all []part) []string {
+	sets := map[string][]string{}
+	for _, p := range all {
+		if sets[p.set] = append(sets[p.set], p.key); len(sets[p.set]) == p.of {
+			return sets[p.set]
+		}
+	}
+	return nil
+}
+
+// checkpoint reads a part of a checkpoint, and the files with more actions that it names.
 func (s *deltaState) checkpoint(ctx context.Context, b bucket.Bucket, key string) error {
+	s.sidecars = nil
+	if strings.HasSuffix(key, ".json") {
+		text, err := Read(ctx, b, key)
+		if err == nil {
+			err = s.commit(text)
+		}
+		if err != nil {
+			return err
+		}
+	} else if err := s.part(ctx, b, key); err != nil {
+		return err
+	}
+	for _, path := range s.sidecars {
+		name, err := unescape(path)
+		if err != nil {
+			return err
+		}
+		name = name[strings.LastIndexByte(name, '/')+1:] // they all lie in one folder
+		if err := s.part(ctx, b, deltaLog+"_sidecars/"+name); err != nil {
+			return fmt.Errorf("its sidecar %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// part reads the actions in a file of Parquet.
+func (s *deltaState) part(ctx context.Context, b bucket.Bucket, key string) error {
 	f, done, err := openRows(ctx, b, key)
 	if err != nil {
 		return err
@@ -30,7 +93,8 @@ func (s *deltaState) checkpoint(ctx context.Context, b bucket.Bucket, key string
 			leaves = append(leaves, l)
 		}
 	}
-	if _, ok := at["add.path"]; !ok {
+	_, adds := at["add.path"]
+	if _, names := at["sidecar.path"]; !adds && !names {
 		return fmt.Errorf("%w: the checkpoint has no column add.path", ErrTable)
 	}
 	for g := range f.Groups() {
@@ -93,8 +157,8 @@ func (s *deltaState) actions(rows int, column func(path string) *pqfile.Cells) e
 		return m
 	}
 	for i := range rows {
-		if text("sidecar.path", i) != "" {
-			return fmt.Errorf("%w: its checkpoint has sidecars, which symlake does not read; write it as Parquet files with your engine", ErrTable)
+		if path := text("sidecar.path", i); path != "" {
+			s.sidecars = append(s.sidecars, path)
 		}
 		if path := text("add.path", i); path != "" {
 			f := File{Values: pairs("add.partitionValues", i), Stats: text("add.stats", i)}

@@ -20,6 +20,8 @@ type deletes struct {
 	references string // of a vector: the path of its data file
 	offset     int64  // of a vector
 	bytes      int64  // of a vector; 0: positions in Parquet
+	columns    []int  // numbers: their values delete a row; nil: positions do
+	scope      string // of deletions by value: partition spec and partition; "": they reach all files
 }
 
 // readDeletes finds which rows of the data files are deleted. A deletion reaches files of its own commit and of earlier ones.
@@ -41,12 +43,16 @@ func (t *Table) readDeletes(ctx context.Context, b bucket.Bucket, location strin
 		}
 		return nil, nil // it is gone
 	}
+	values := newValues(t)
 	for i := range t.deletes {
 		d := &t.deletes[i]
 		var err error
-		if d.bytes > 0 {
+		switch {
+		case d.columns != nil:
+			err = values.read(ctx, b, d)
+		case d.bytes > 0:
 			err = t.readVector(ctx, b, d, find)
-		} else {
+		default:
 			err = t.readPositions(ctx, b, d, find)
 		}
 		if err != nil {
@@ -57,6 +63,7 @@ func (t *Table) readDeletes(ctx context.Context, b bucket.Bucket, location strin
 		f := &t.Files[i]
 		slices.Sort(f.Gone)
 		f.Gone = slices.Compact(f.Gone)
+		f.reached()
 	}
 	return nil
 }

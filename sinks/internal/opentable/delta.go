@@ -62,13 +62,15 @@ type deltaState struct {
 	files map[string]deltaFile // by fileID
 	known bool                 // there is metadata
 	whole bool                 // what the log says of rows is kept
+	// sidecars are files with more of a checkpoint, as it names them.
+	sidecars []string
 	Delta
 }
 
 // openDelta reads the log of a Delta table.
 func openDelta(ctx context.Context, b bucket.Bucket, version int64, whole bool) (*Table, error) {
 	commits := map[int64]bool{}
-	checkpoints := map[int64][]string{} // parts by version
+	checkpoints := map[int64][]part{}
 	newest := int64(-1)
 	err := b.List(ctx, deltaLog, "", func(e bucket.Entry) error {
 		name := strings.TrimPrefix(e.Key, deltaLog)
@@ -81,9 +83,11 @@ func openDelta(ctx context.Context, b bucket.Bucket, version int64, whole bool) 
 		case rest == "json":
 			commits[n] = true
 			newest = max(newest, n)
-		case strings.HasPrefix(rest, "checkpoint.") && strings.HasSuffix(rest, "parquet"):
-			checkpoints[n] = append(checkpoints[n], e.Key)
-			newest = max(newest, n)
+		case strings.HasPrefix(rest, "checkpoint."):
+			if p, ok := partOf(e.Key, rest); ok {
+				checkpoints[n] = append(checkpoints[n], p)
+				newest = max(newest, n)
+			}
 		}
 		return nil
 	})
@@ -99,16 +103,18 @@ func openDelta(ctx context.Context, b bucket.Bucket, version int64, whole bool) 
 	s := newDelta()
 	s.whole = whole
 	from := int64(0)
-	for n, parts := range checkpoints {
-		if n <= version && n >= from && wholeCheckpoint(parts) {
-			from = n + 1
+	var parts []string
+	for n, all := range checkpoints {
+		if n > version || n < from {
+			continue
+		}
+		if whole := wholeCheckpoint(all); whole != nil {
+			from, parts = n+1, whole
 		}
 	}
-	if from > 0 {
-		for _, key := range checkpoints[from-1] {
-			if err := s.checkpoint(ctx, b, key); err != nil {
-				return nil, fmt.Errorf("%s: %w", key, err)
-			}
+	for _, key := range parts {
+		if err := s.checkpoint(ctx, b, key); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	for n := from; n <= version; n++ {
@@ -127,16 +133,6 @@ func openDelta(ctx context.Context, b bucket.Bucket, version int64, whole bool) 
 	return s.table(ctx, b, version)
 }
 
-// wholeCheckpoint reports whether all parts of a checkpoint are there: one file, or as many as the names say.
-func wholeCheckpoint(parts []string) bool {
-	name := strings.Split(parts[0], ".")
-	if len(name) == 3 {
-		return true
-	}
-	n, err := strconv.Atoi(name[len(name)-2])
-	return len(name) == 5 && err == nil && n == len(parts)
-}
-
 // deltaAction is a line of a commit.
 type deltaAction struct {
 	Add *struct {
@@ -149,6 +145,9 @@ type deltaAction struct {
 		Path           string       `json:"path"`
 		DeletionVector *deltaVector `json:"deletionVector"`
 	} `json:"remove"`
+	Sidecar *struct {
+		Path string `json:"path"`
+	} `json:"sidecar"`
 	Metadata *DeltaMetadata `json:"metaData"`
 	Protocol *DeltaProtocol `json:"protocol"`
 	Version  *struct {
@@ -179,6 +178,8 @@ func (s *deltaState) commit(text []byte) error {
 			if err := s.metadata(a.Metadata); err != nil {
 				return err
 			}
+		case a.Sidecar != nil:
+			s.sidecars = append(s.sidecars, a.Sidecar.Path)
 		case a.Version != nil:
 			s.Versions[a.Version.App] = a.Version.Version
 		case a.Remove != nil:
@@ -196,13 +197,16 @@ func (s *deltaState) commit(text []byte) error {
 	return nil
 }
 
+// readerFeatures are the features of Delta that are read, or that ask nothing of readers.
+var readerFeatures = []string{"timestampNtz", "vacuumProtocolCheck", "deletionVectors", "columnMapping", "typeWidening", "typeWidening-preview", "v2Checkpoint"}
+
 // protocol refuses features that change how files are read.
 func (s *deltaState) protocol(p *DeltaProtocol) error {
 	if p.Reader > 3 {
 		return fmt.Errorf("%w: it wants readers of version %d, and symlake reads up to 3", ErrTable, p.Reader)
 	}
 	for _, f := range p.ReaderFeatures {
-		if !slices.Contains([]string{"timestampNtz", "vacuumProtocolCheck", "deletionVectors", "columnMapping", "typeWidening", "typeWidening-preview"}, f) {
+		if !slices.Contains(readerFeatures, f) {
 			return fmt.Errorf("%w: it uses %s, which symlake does not read; write it as Parquet files with your engine", ErrTable, f)
 		}
 	}
@@ -211,8 +215,8 @@ func (s *deltaState) protocol(p *DeltaProtocol) error {
 }
 
 func (s *deltaState) metadata(m *DeltaMetadata) error {
-	if mapping := m.Configuration["delta.columnMapping.mode"]; mapping != "" && mapping != "none" {
-		return fmt.Errorf("%w: its files have other names of columns (delta.columnMapping.mode is %s); write it as Parquet files with your engine", ErrTable, mapping)
+	if _, err := m.Mapping(); err != nil {
+		return err
 	}
 	s.Metadata, s.known = *m, true
 	return nil
@@ -230,6 +234,13 @@ func (s *deltaState) table(ctx context.Context, b bucket.Bucket, version int64) 
 		return nil, fmt.Errorf("%w: its log has no metadata up to version %d", ErrTable, version)
 	}
 	t := &Table{Format: "delta", Version: version, ID: s.Metadata.ID, Delta: &s.Delta}
+	mapped, err := s.Metadata.mapped()
+	if err != nil {
+		return nil, err
+	}
+	if mapped != nil {
+		t.Names = mapped.names
+	}
 	for _, f := range s.files {
 		var err error
 		if f.Key, err = deltaKey(b, f.path); err != nil {
@@ -239,6 +250,9 @@ func (s *deltaState) table(ctx context.Context, b bucket.Bucket, version int64) 
 			if f.Gone, err = f.vector.read(ctx, b); err != nil {
 				return nil, fmt.Errorf("deleted rows of %s: %w", f.path, err)
 			}
+		}
+		if mapped != nil {
+			f.Values, f.Physical = mapped.partition(f.Values), f.Values
 		}
 		t.Files = append(t.Files, f.File)
 	}

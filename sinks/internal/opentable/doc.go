@@ -1,5 +1,5 @@
 // Package opentable finds the data files of tables that others keep, and which of their rows are deleted: of Delta by its log and
-// deletion vectors, of Iceberg by the manifests of a snapshot, position deletes and deletion vectors.
+// deletion vectors, of Iceberg by the manifests of a snapshot, deletions by position and by value, and deletion vectors.
 //
 // It leaves to sinks/internal/pqfile the files of rows, and to sinks/tables what rows mean. It writes nothing.
 //

@@ -39,6 +39,38 @@ type icebergMetadata struct {
 		Manifest string `json:"manifest-list"`
 		Schema   *int   `json:"schema-id"`
 	} `json:"snapshots"`
+	Specs []partitionSpec `json:"partition-specs"`
+}
+
+// partitionSpec says by what files are partitioned.
+type partitionSpec struct {
+	ID     int64 `json:"spec-id"`
+	Fields []struct {
+		Source    int    `json:"source-id"`
+		Name      string `json:"name"`
+		Transform string `json:"transform"`
+	} `json:"fields"`
+}
+
+// global reports whether the spec parts nothing.
+func (s *partitionSpec) global() bool {
+	for _, f := range s.Fields {
+		if f.Transform != "void" {
+			return false
+		}
+	}
+	return true
+}
+
+// identity returns the values of a partition that are values of columns, by the number of the column.
+func (s *partitionSpec) identity(partition map[string]any) map[int]any {
+	all := map[int]any{}
+	for _, f := range s.Fields {
+		if v, ok := partition[f.Name]; ok && f.Transform == "identity" {
+			all[f.Source] = v
+		}
+	}
+	return all
 }
 
 // openIceberg reads the manifests of a snapshot of an Iceberg table.
@@ -80,7 +112,10 @@ func openIceberg(ctx context.Context, b bucket.Bucket, snapshot int64, whole boo
 			if s.Schema != nil && !newest {
 				t.Iceberg.Schema = *s.Schema
 			}
-			t.Names = namesOf(text, t.Iceberg.Schema)
+			t.Names, t.specs = namesOf(text, t.Iceberg.Schema), map[int64]partitionSpec{}
+			for _, s := range m.Specs {
+				t.specs[s.ID] = s
+			}
 			if err := t.manifests(ctx, b, m.Location, s.Manifest); err != nil {
 				return nil, err
 			}
@@ -171,7 +206,7 @@ func (t *Table) manifests(ctx context.Context, b bucket.Bucket, location, list s
 		spec, _ := r["partition_spec_id"].(int64)
 		err = f.Each(func(entry map[string]any) error {
 			before := len(t.Files)
-			err := t.entry(b, location, entry, sequenceOf(r, entry))
+			err := t.entry(b, location, spec, entry, sequenceOf(r, entry))
 			if t.whole && len(t.Files) > before {
 				f := &t.Files[before]
 				f.Entry, _ = entry["data_file"].(map[string]any)
@@ -198,11 +233,11 @@ func sequenceOf(manifest, entry map[string]any) int64 {
 // Of an entry of a manifest.
 const (
 	entryDeleted   = 2
-	contentRows    = 0
 	contentDeletes = 1 // by position
+	contentEqual   = 2 // by value
 )
 
-func (t *Table) entry(b bucket.Bucket, location string, entry map[string]any, sequence int64) error {
+func (t *Table) entry(b bucket.Bucket, location string, spec int64, entry map[string]any, sequence int64) error {
 	if status, _ := entry["status"].(int64); status == entryDeleted {
 		return nil
 	}
@@ -211,9 +246,12 @@ func (t *Table) entry(b bucket.Bucket, location string, entry map[string]any, se
 	content, _ := f["content"].(int64)
 	form, _ := f["file_format"].(string)
 	key, err := KeyOf(b, location, path)
+	partition, _ := f["partition"].(map[string]any)
+	parted := t.specs[spec]
+	scope := fmt.Sprintf("%d %#v", spec, partition)
 	switch {
-	case content > contentDeletes:
-		return fmt.Errorf("%w: rows are deleted by value in %s, which symlake does not read; run rewrite_data_files first", ErrTable, path)
+	case content > contentEqual:
+		return fmt.Errorf("%w: %s has content %d, and symlake reads 0 to %d", ErrTable, path, content, contentEqual)
 	case content == contentDeletes && strings.EqualFold(form, "puffin"):
 		d := deletes{key: key, sequence: sequence}
 		d.references, _ = f["referenced_data_file"].(string)
@@ -226,8 +264,26 @@ func (t *Table) entry(b bucket.Bucket, location string, entry map[string]any, se
 		return fmt.Errorf("%w: %s is of format %s, and symlake reads Parquet", ErrTable, path, form)
 	case content == contentDeletes:
 		t.deletes = append(t.deletes, deletes{key: key, sequence: sequence})
+	case content == contentEqual:
+		d := deletes{key: key, sequence: sequence, scope: scope}
+		if parted.global() {
+			d.scope = ""
+		}
+		ids, _ := f["equality_ids"].([]any)
+		for _, id := range ids {
+			n, _ := id.(int64)
+			d.columns = append(d.columns, int(n))
+		}
+		if len(d.columns) == 0 || t.Names == nil {
+			return fmt.Errorf("%w: %s deletes rows by the values of no column", ErrTable, path)
+		}
+		t.deletes = append(t.deletes, d)
 	default:
-		t.Files = append(t.Files, File{Key: key, sequence: sequence})
+		file := File{Key: key, sequence: sequence, scope: scope, identity: parted.identity(partition), names: t.Names}
+		if t.Names != nil {
+			file.Values = t.Names.beside(&file)
+		}
+		t.Files = append(t.Files, file)
 	}
 	return err
 }

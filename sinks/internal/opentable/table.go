@@ -23,8 +23,11 @@ type File struct {
 	Key string
 	// Values has the values of partition columns that the table keeps beside the file, by the name of the column.
 	Values map[string]string
-	// Gone has the rows of the file that were deleted, from 0, ascending.
+	// Gone has the rows of the file that were deleted by their position, from 0, ascending. Rows leaves out all others, too.
 	Gone []uint32
+
+	// Physical has Values by the names that the files of a Delta table with column mapping have for columns; nil: it has none.
+	Physical map[string]string
 
 	// Of a table that was opened whole:
 
@@ -34,15 +37,28 @@ type File struct {
 	// Partition is the Avro type of the partition in Entry, as JSON.
 	Partition string
 
-	sequence int64 // Iceberg: of the commit that added the file
+	// Of Iceberg:
+
+	sequence int64       // of the commit that added the file
+	scope    string      // partition spec and partition
+	identity map[int]any // values of the partition by the number of their column
+	names    *Names
+	byValue  []*valueDeletes // which reach the file
 }
 
-// Deleted returns a hash of Gone, by which versions of a table are compared; "": no row was deleted.
+// Deleted returns a hash of what deletes rows of the file, by which versions of a table are compared; "": nothing does.
 func (f *File) Deleted() string {
-	if len(f.Gone) == 0 {
+	if len(f.Gone) == 0 && len(f.byValue) == 0 {
 		return ""
 	}
 	h := sha256.New()
+	for _, v := range f.byValue {
+		for _, d := range v.files {
+			if d.sequence > f.sequence {
+				fmt.Fprintf(h, "%q,", d.key)
+			}
+		}
+	}
 	for part := range slices.Chunk(f.Gone, 1<<10) {
 		var b []byte
 		for _, n := range part {
@@ -60,12 +76,13 @@ type Table struct {
 	Files   []File // by key
 	ID      string // made with the table, and kept by it wherever it moves
 
-	Names   Names  // of columns; nil: files say them
+	Names   *Names // of columns; nil: files say them
 	Delta   *Delta // nil: the format is another one
 	Iceberg *Iceberg
 	whole   bool
 	deletes []deletes // of Iceberg
-	gone    int       // positions that were read
+	specs   map[int64]partitionSpec
+	gone    int // positions that were read
 }
 
 // Newest asks for the version that counts now.

@@ -174,7 +174,7 @@ func TestDeletes(t *testing.T) {
 				t.Errorf("%s: rows %v of %s are deleted, want %v", name, f.Gone, f.Key, want[i])
 			}
 		}
-		if len(x.Files) != len(want) || x.Names[2] != "artifact" {
+		if len(x.Files) != len(want) || x.Names.ids[2] != "artifact" {
 			t.Errorf("%s: %d files, columns %v", name, len(x.Files), x.Names)
 		}
 	}

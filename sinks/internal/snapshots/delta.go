@@ -5,9 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
-	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/symlake/symlake/sinks/internal/icemeta"
@@ -19,7 +20,7 @@ import (
 type deltaTable struct {
 	protocol *opentable.DeltaProtocol // nil: as it is
 	metadata *opentable.DeltaMetadata // nil: as it is
-	columns  []string                 // of partitions
+	columns  []string                 // of partitions, as files call them
 }
 
 // app is the id under which a Delta table notes the version of the source.
@@ -53,14 +54,6 @@ func parseDelta(text string) (*deltaSchema, error) {
 	return &s, nil
 }
 
-func (s *deltaSchema) find(name string) *deltaField {
-	// Engines tell names of columns apart by more than case.
-	if i := slices.IndexFunc(s.Fields, func(f deltaField) bool { return strings.EqualFold(f.Name, name) }); i >= 0 {
-		return &s.Fields[i]
-	}
-	return nil
-}
-
 // describeDelta returns what the next version must say of the table.
 func (t *Table) describeDelta() (*deltaTable, error) {
 	from := &t.o.Source.Delta.Metadata
@@ -71,33 +64,35 @@ func (t *Table) describeDelta() (*deltaTable, error) {
 	for i := range source.Fields {
 		source.Fields[i].Metadata = plainMetadata(source.Fields[i].Metadata)
 	}
-	d := &deltaTable{columns: from.PartitionColumns}
-	now := &deltaSchema{Type: "struct"}
+	mode, err := from.Mapping()
+	if err != nil {
+		return nil, err
+	}
+	d := &deltaTable{columns: source.physical(from.PartitionColumns)}
+	now, partitions := &deltaSchema{Type: "struct"}, from.PartitionColumns
 	if t.base != nil {
-		if err := t.writable(); err != nil {
+		if err := t.writable(mode); err != nil {
 			return nil, err
 		}
 		if now, err = parseDelta(t.base.Delta.Metadata.Schema); err != nil {
 			return nil, err
 		}
-		if have := t.base.Delta.Metadata.PartitionColumns; !slices.Equal(have, d.columns) {
-			return nil, fmt.Errorf("%w: it is partitioned by %q, the input by %q", ErrTable, have, d.columns)
+		if have := now.physical(t.base.Delta.Metadata.PartitionColumns); !slices.Equal(have, d.columns) {
+			return nil, fmt.Errorf("%w: it is partitioned by %q, the input by %q", ErrTable, t.base.Delta.Metadata.PartitionColumns, partitions)
 		}
 	}
-	changed := false
-	for _, f := range append(source.Fields, deltaFields(t.added.Columns)...) {
-		have := now.find(f.Name)
-		switch {
-		case have == nil:
-			f.Nullable = f.Nullable || t.base != nil
-			now.Fields = append(now.Fields, f)
-			changed = true
-		case have.Name != f.Name || !reflect.DeepEqual(bareType(have.Type), bareType(f.Type)):
-			return nil, fmt.Errorf("%w: column %s is %s, and the rows have %s of %s; --prefix gives the added columns other names", ErrTable, have.Name, textOf(have.Type), f.Name, textOf(f.Type))
+	last := 0
+	if mode != "" {
+		if last, err = t.number(now, source); err != nil {
+			return nil, err
 		}
+	}
+	changed, err := now.evolve(source.Fields, deltaFields(t.added.Columns), t.base != nil)
+	if err != nil {
+		return nil, err
 	}
 	for _, f := range now.Fields {
-		if !f.Nullable && source.find(f.Name) == nil {
+		if !f.Nullable && source.find(&f) == nil {
 			return nil, fmt.Errorf("%w: its column %s wants a value, which the input does not have", ErrTable, f.Name)
 		}
 	}
@@ -110,30 +105,66 @@ func (t *Table) describeDelta() (*deltaTable, error) {
 	}
 	if t.base != nil {
 		m := t.base.Delta.Metadata
-		m.Schema = string(text)
+		m.Schema, m.PartitionColumns = string(text), now.logical(d.columns)
+		m.Configuration = maps.Clone(m.Configuration)
 		d.metadata = &m
-		return d, nil
+	} else {
+		t.newDelta(d, string(text), mode)
 	}
-	made := t.o.Now().UnixMilli()
+	if mode != "" {
+		d.metadata.Configuration[maxColumnID] = strconv.Itoa(last)
+	}
+	return d, nil
+}
+
+// evolve adds the columns that s lacks, of the source and of added. older says that s has rows already, which have NULL there.
+func (s *deltaSchema) evolve(source, added []deltaField, older bool) (changed bool, err error) {
+	for i, f := range slices.Concat(source, added) {
+		have := s.find(&f)
+		switch {
+		case have == nil && s.called(f.Name) != nil:
+			return false, fmt.Errorf("%w: it has another column %s already; --prefix gives the added columns other names", ErrTable, f.Name)
+		case have == nil:
+			f.Nullable = f.Nullable || older
+			s.Fields = append(s.Fields, f)
+			changed = true
+		case !have.alike(&f):
+			return false, fmt.Errorf("%w: column %s is %s, and the rows have %s of %s; --prefix gives the added columns other names", ErrTable, have.Name, textOf(have.Type), f.Name, textOf(f.Type))
+		case have.Name != f.Name && i < len(source): // the input has renamed it
+			if s.called(f.Name) != nil {
+				return false, fmt.Errorf("%w: the input calls column %s %s now, and it has another one of this name. Write to a new folder", ErrTable, have.Name, f.Name)
+			}
+			have.Name, changed = f.Name, true
+		}
+	}
+	return changed, nil
+}
+
+// newDelta describes a new table like the source.
+func (t *Table) newDelta(d *deltaTable, schema, mode string) {
+	from, made := &t.o.Source.Delta.Metadata, t.o.Now().UnixMilli()
 	d.metadata = &opentable.DeltaMetadata{ID: icemeta.NewUUID(), Name: from.Name, Description: from.Description, Format: opentable.DeltaForm{Provider: "parquet", Options: map[string]string{}},
-		Schema: string(text), PartitionColumns: append([]string{}, d.columns...), Configuration: map[string]string{}, Created: &made}
+		Schema: schema, PartitionColumns: append([]string{}, from.PartitionColumns...), Configuration: map[string]string{}, Created: &made}
 	d.protocol = &opentable.DeltaProtocol{Reader: 1, Writer: 2}
 	for _, f := range t.o.Source.Delta.Protocol.ReaderFeatures {
 		if f == "timestampNtz" || strings.HasPrefix(f, "typeWidening") { // the schema may need them
 			d.protocol.ReaderFeatures = append(d.protocol.ReaderFeatures, f)
 		}
 	}
+	if mode != "" {
+		d.metadata.Configuration[mappingMode] = mode
+		d.protocol.ReaderFeatures = append(d.protocol.ReaderFeatures, "columnMapping")
+	}
 	if features := d.protocol.ReaderFeatures; features != nil {
 		d.protocol.Reader, d.protocol.Writer, d.protocol.WriterFeatures = 3, 7, features
 	}
-	return d, nil
 }
 
 // plainMetadata leaves out of a column's metadata how writers of the input make its values.
 func plainMetadata(m map[string]any) map[string]any {
 	plain := map[string]any{}
 	for name, v := range m {
-		if !strings.HasPrefix(name, "delta.") && !strings.HasSuffix(name, "_DEFAULT") || name == "delta.typeChanges" {
+		if !strings.HasPrefix(name, "delta.") && !strings.HasSuffix(name, "_DEFAULT") || name == "delta.typeChanges" || name == mappedID || name == mappedName {
 			plain[name] = v
 		}
 	}
@@ -142,11 +173,17 @@ func plainMetadata(m map[string]any) map[string]any {
 
 // writerFeatures are the features of Delta that ask nothing of a commit that adds and removes whole files.
 var writerFeatures = []string{"appendOnly", "invariants", "checkConstraints", "generatedColumns", "identityColumns", "allowColumnDefaults", "changeDataFeed", "deletionVectors",
-	"timestampNtz", "vacuumProtocolCheck", "typeWidening", "typeWidening-preview", "domainMetadata", "columnMapping"}
+	"timestampNtz", "vacuumProtocolCheck", "typeWidening", "typeWidening-preview", "domainMetadata", "columnMapping", "v2Checkpoint"}
 
-// writable refuses a table that asks more of writers than this package does.
-func (t *Table) writable() error {
+// writable refuses a table that asks more of writers than this package does. mode is the column mapping of the source.
+func (t *Table) writable(mode string) error {
 	d := t.base.Delta
+	switch have, err := d.Metadata.Mapping(); {
+	case err != nil:
+		return err
+	case have != mode:
+		return fmt.Errorf("%w: its %s is %q, and the input's is %q. Write to a new folder", ErrTable, mappingMode, have, mode)
+	}
 	if d.Protocol.Writer > 7 {
 		return fmt.Errorf("%w: it wants writers of version %d, and symlake writes up to 7", ErrTable, d.Protocol.Writer)
 	}
@@ -177,6 +214,9 @@ func deltaFields(columns []pqfile.Column) (all []deltaField) {
 		f := deltaField{Name: c.Name, Type: "string", Nullable: true, Metadata: map[string]any{}}
 		if c.Doc != "" {
 			f.Metadata["comment"] = c.Doc
+		}
+		if c.ID != 0 {
+			f.Metadata[mappedID], f.Metadata[mappedName] = c.ID, c.Name
 		}
 		switch {
 		case c.List:
@@ -299,10 +339,13 @@ func (t *Table) commitDelta(ctx context.Context, d *deltaTable, files []measured
 
 // partitionValues returns the values of a file for all columns of partitions; nil is NULL.
 func partitionValues(columns []string, f *opentable.File) map[string]*string {
-	values := map[string]*string{}
+	values, have := map[string]*string{}, f.Values
+	if f.Physical != nil {
+		have = f.Physical
+	}
 	for _, name := range columns {
 		values[name] = nil
-		if v := f.Values[name]; v != "" {
+		if v := have[name]; v != "" {
 			values[name] = &v
 		}
 	}
