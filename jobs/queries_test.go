@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -130,14 +132,7 @@ func TestQueries(t *testing.T) {
 			t.Errorf("%s: no rows", q)
 		}
 	}
-	out, err := python(t, "polars", filepath.Join(formattest.Root(), "jobs/queries/frames_polars.py"), lake, frames).Output()
-	if err != nil {
-		t.Fatalf("polars: %v\n%s", err, stderrOf(err))
-	}
-	polars, err := csv.NewReader(strings.NewReader(string(out))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	polars := framesPolars(t, lake, frames, len(asked))
 	for i, f := range asked {
 		text, _ := mustRun(t, []int{0}, "--store", store, "--json", "lookup", f[0], f[1])
 		var a wire.Answer
@@ -170,6 +165,63 @@ func TestQueries(t *testing.T) {
 			t.Errorf("%v: Polars has %s, look-up %s", f, s, want)
 		}
 	}
+}
+
+// framesPolars returns what frames_polars.py answers to n frames. The same frames 2,000 times have the same answers, and take no more
+// processor time than it takes to read, sort and write them several times.
+func framesPolars(t *testing.T, lake, frames string, n int) [][]string {
+	t.Helper()
+	script := filepath.Join(formattest.Root(), "jobs/queries/frames_polars.py")
+	answer := func(args ...string) ([][]string, time.Duration) {
+		t.Helper()
+		cmd := python(t, "polars", args...)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("polars: %v\n%s", err, stderrOf(err))
+		}
+		rows, err := csv.NewReader(strings.NewReader(string(out))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows, processorTime(cmd)
+	}
+	few, _ := answer(script, lake, frames)
+	text, err := os.ReadFile(frames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const times = 2000
+	head, list, _ := strings.Cut(string(text), "\n")
+	many := filepath.Join(t.TempDir(), "many.csv")
+	var b strings.Builder
+	b.WriteString(head + "\n")
+	for i := range times {
+		at := 0
+		for line := range strings.Lines(list) {
+			_, rest, _ := strings.Cut(line, ",")
+			fmt.Fprintf(&b, "%d,%s", at*times+i, rest)
+			at++
+		}
+	}
+	if err := os.WriteFile(many, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, bare := answer("-c", `import polars as pl, sys
+print(pl.scan_csv(sys.argv[1]).with_columns(pl.col("name").str.to_lowercase()).sort("address").collect().sort("frame").write_csv(), end="")`, many)
+	all, took := answer(script, lake, many)
+	if len(few) != 1+n || len(all) != 1+n*times {
+		t.Fatalf("polars: %d answers to %d frames, %d to %d", len(few)-1, n, len(all)-1, n*times)
+	}
+	for i, row := range all[1:] {
+		if want := few[1+i/times]; !slices.Equal(row[1:], want[1:]) {
+			t.Fatalf("polars: %q in a long list, %q in a short one", row, want)
+		}
+	}
+	t.Logf("polars: %d frames took %s of processor time, reading and sorting them %s", n*times, took, bare)
+	if took > 6*bare {
+		t.Errorf("polars: %d frames took %s of processor time, six times what reading and sorting them takes is %s", n*times, took, 6*bare)
+	}
+	return few
 }
 
 // queryWork is what an engine did for a query.

@@ -46,11 +46,11 @@ func (s sizes) largest(n int, bytes func(*size) int64) []string {
 // codeBytes is what look-up answers of an artifact, in bytes.
 type codeBytes struct{ all, line, inline int64 }
 
-// compareQueries makes the answers of the queries that sum up code from look-up's answers alone. code lists artifact, first and
-// last position of each range.
-func compareQueries(t *testing.T, store string, code [][]any, answers map[string][][]any) {
+// lookUpCode asks look-up for the first and the last position of each range of code, which lists artifact, first and last position.
+// It returns the artifacts by id, and for each range the one answer that both positions have.
+func lookUpCode(t *testing.T, store string, code [][]any) (known map[string]*wire.Artifact, answers []*wire.Answer) {
 	t.Helper()
-	known := map[string]*wire.Artifact{}
+	known = map[string]*wire.Artifact{}
 	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "artifacts")
 	for line := range strings.Lines(out) {
 		a := new(wire.Artifact)
@@ -75,18 +75,29 @@ func compareQueries(t *testing.T, store string, code [][]any, answers map[string
 	if len(lines) != 2*len(code) || len(code) == 0 {
 		t.Fatalf("%d answers to %d ranges", len(lines), len(code))
 	}
-	functions, inlined, builds, cover := sizes{}, sizes{}, map[string]sizes{"41": {}, "42": {}}, map[string]*codeBytes{}
 	for i, r := range code {
-		var first, last wire.Answer
-		for k, a := range []*wire.Answer{&first, &last} {
+		first, last := new(wire.Answer), new(wire.Answer)
+		for k, a := range []*wire.Answer{first, last} {
 			if err := json.Unmarshal([]byte(lines[2*i+k]), a); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if len(first.Frames) == 0 || gocmp.Diff(first.Frames, last.Frames) != "" {
-			t.Errorf("the range %v has several answers: %s %s", r, lines[2*i], lines[2*i+1])
-			continue
+			t.Fatalf("the range %v has several answers: %s %s", r, lines[2*i], lines[2*i+1])
 		}
+		answers = append(answers, first)
+	}
+	return known, answers
+}
+
+// compareQueries makes the answers of the queries that sum up code from look-up's answers alone. code lists artifact, first and
+// last position of each range.
+func compareQueries(t *testing.T, store string, code [][]any, answers map[string][][]any) {
+	t.Helper()
+	known, found := lookUpCode(t, store, code)
+	functions, inlined, builds, cover := sizes{}, sizes{}, map[string]sizes{"41": {}, "42": {}}, map[string]*codeBytes{}
+	for i, r := range code {
+		first := found[i]
 		artifact, bytes := r[0].(string), int64(r[2].(float64)-r[1].(float64))+1
 		functions.add(first.Frames[0].Function, artifact, bytes)
 		for _, app := range known[artifact].Apps {
