@@ -38,8 +38,9 @@
 //
 //	a reader needs                    and finds it
 //	data files and deletes            for the grace after its snapshot was the newest
-//	lists and manifests, to plan      while its snapshot is among the newest 32, or in the history
+//	lists and manifests, to plan      for the grace too, while those of later snapshots take 384 KiB at most,
+//	                                  or while its snapshot is among the newest 32, or in the history
 //
-// Every 32nd commit deletes lists and manifests that nobody needs, so ingests within the grace leave few of them. Clean
+// Every 32nd commit deletes lists and manifests above these bounds, so ingests within the grace leave few of them. Clean
 // deletes the other files that no snapshot names.
 package iceberg

@@ -298,7 +298,8 @@ func TestManyCommits(t *testing.T) {
 	w.add("one", "elf", "a")
 	const n = 5 * keepStates
 	written := 0
-	var early, late int64 // bytes read by as many commits
+	var planning *icebergtest.Table // what a reader knows that has not planned yet
+	var early, late int64           // bytes read by as many commits
 	for i := range n {
 		w.now = w.now.Add(60e9)
 		w.add("one", "elf", fmt.Sprint(i))
@@ -312,6 +313,17 @@ func TestManyCommits(t *testing.T) {
 		}
 		x := icebergtest.Open(t, w.dir, "one")
 		written += len(x.Text)
+		switch {
+		case i == keepStates-2:
+			planning = x
+		case i == 2*keepStates+1: // the history and the newest states do without it
+			for _, s := range x.Snapshots {
+				if s.ID == planning.Current {
+					t.Errorf("snapshot %d is in the history still", planning.Current)
+				}
+			}
+			planning.Files(t, planning.Current)
+		}
 		if len(x.Snapshots) > keepNewest+graceSlots+2 {
 			t.Fatalf("%d snapshots", len(x.Snapshots))
 		}
@@ -324,11 +336,28 @@ func TestManyCommits(t *testing.T) {
 	if len(x.Text) > 40<<10 || written/n > 40<<10 {
 		t.Errorf("the metadata has %d bytes, %d on average", len(x.Text), written/n)
 	}
-	for pattern, most := range map[string]int{"v*.metadata.json": keepVersions, "symlake-list-*": 2*keepStates + len(x.Snapshots), "symlake-manifest-*": 3 * keepStates} {
+	// Lists and manifests take what they may, what came since the last sweep, and what the history names.
+	sizes := func(pattern string) (files int, bytes int64) {
 		names, err := filepath.Glob(filepath.Join(w.dir, "iceberg/one/metadata", pattern))
-		if err != nil || len(names) > most {
-			t.Errorf("%d files %s, want at most %d; %v", len(names), pattern, most, err)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, name := range names {
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes += info.Size()
+		}
+		return len(names), bytes
+	}
+	if files, _ := sizes("v*.metadata.json"); files > keepVersions {
+		t.Errorf("%d files of metadata, want at most %d", files, keepVersions)
+	}
+	files, bytes := sizes("symlake-*.avro")
+	each := bytes / int64(files)
+	if most := keepBytes + each*int64(2*keepStates+3*len(x.Snapshots)); bytes > most || files >= 2*n {
+		t.Errorf("%d lists and manifests have %d bytes, want at most %d", files, bytes, most)
 	}
 	for i, s := range x.Snapshots {
 		if i%4 == 0 {
@@ -359,10 +388,14 @@ func TestSlowPublisher(t *testing.T) {
 	w.publish(w.open(Catalog{}))
 	late := &stale{Bucket: w.b, key: "iceberg/one/metadata/symlake-list-1-"}
 	late.meanwhile = func() {
-		for i := range 2 * keepStates {
+		for i := range 10 * keepStates {
 			w.add("one", "elf", fmt.Sprint(i))
 			w.publish(w.open(Catalog{}))
+			if names, err := filepath.Glob(filepath.Join(w.dir, late.key+"*")); err != nil || len(names) == 0 {
+				return
+			}
 		}
+		t.Errorf("the first list is there after %d commits", 10*keepStates)
 	}
 	w.add("one", "elf", "b")
 	st := w.state()
@@ -467,4 +500,20 @@ func FuzzMetadata(f *testing.F) {
 			t.Fatalf("%v\n%s", err, again)
 		}
 	})
+}
+
+// Lists and manifests stay while those of later commits are small, and those of the newest states however large they are.
+func TestFloor(t *testing.T) {
+	for _, c := range []struct {
+		each        int64
+		floor, want int64
+	}{{100, 68, 0}, {keepBytes / 50, 68, 50}, {keepBytes / 32, 68, 68}, {keepBytes, 68, 68}, {keepBytes / 100, 68, 0}, {keepBytes/100 + 1, 68, 1}} {
+		bytes := map[int64]int64{}
+		for n := range int64(100) {
+			bytes[n+1] = c.each
+		}
+		if got := floorOf(bytes, c.floor); got != c.want {
+			t.Errorf("%d bytes a commit: up to %d go, want %d", c.each, got, c.want)
+		}
+	}
 }
