@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/lake/iceberg"
@@ -99,14 +99,8 @@ type projected struct {
 	end journal.Tail
 
 	mu    sync.Mutex
-	all   []iceberg.File // nil: not asked yet
-	after map[uint64]*arrivals
-}
-
-// arrivals are the files that came after an entry. ok says that nothing else changed.
-type arrivals struct {
-	files []iceberg.File
-	ok    bool
+	all   []iceberg.File              // nil: not asked yet
+	after map[uint64]*iceberg.Changes // by entry; nil: the whole state tells
 }
 
 // files returns the files and rows that count. It costs the whole state of the log.
@@ -134,30 +128,30 @@ func (p *projected) files(ctx context.Context) ([]iceberg.File, error) {
 // maxSince bounds the entries that are looked through: beyond, the state costs less.
 const maxSince = 4 * journal.Every
 
-// since returns the files that came after an entry. It costs what came, unless an artifact has another load now, or files
-// count no more.
-func (p *projected) since(ctx context.Context, number uint64, mark string) ([]iceberg.File, bool, error) {
+// since returns what changed after an entry; nil: the whole state tells, because the log does not have the entries any more, or
+// because they change much. It costs what changed.
+func (p *projected) since(ctx context.Context, number uint64, mark string) (*iceberg.Changes, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if g := p.after[number]; g != nil {
-		return g.files, g.ok, nil
+	if c, ok := p.after[number]; ok {
+		return c, nil
 	}
-	g := &arrivals{}
 	entries, err := p.l.between(ctx, number, mark, p.end)
+	var c *iceberg.Changes
 	if err == nil && entries != nil {
-		g.files, g.ok, err = p.l.arrived(ctx, number, entries)
+		c, err = p.l.changed(ctx, number, entries)
 	}
-	switch {
-	case errors.Is(err, bucket.ErrNotFound), errors.Is(err, journal.ErrBroken):
-		g.ok = false // the whole state tells
-	case err != nil:
-		return nil, false, err
+	if errors.Is(err, bucket.ErrNotFound) || errors.Is(err, journal.ErrBroken) {
+		c, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	if p.after == nil {
-		p.after = map[uint64]*arrivals{}
+		p.after = map[uint64]*iceberg.Changes{}
 	}
-	p.after[number] = g
-	return g.files, g.ok, nil
+	p.after[number] = c
+	return c, nil
 }
 
 // between returns the entries after a number up to an end. mark is the MAC of the entry of that number. nil: the log has another
@@ -196,39 +190,68 @@ func (l *Lake) between(ctx context.Context, number uint64, mark string, end jour
 	return all, nil
 }
 
-// arrived returns the files of entries after a number, if they add artifacts that no entry before speaks of, and nothing else.
-func (l *Lake) arrived(ctx context.Context, number uint64, entries []*journal.Read) ([]iceberg.File, bool, error) {
+// maxChanged bounds the artifacts that are looked for in the log: beyond, the state costs less.
+const maxChanged = 4096
+
+// changed returns what entries after a number change. nil: that is much, or not to be told from them.
+func (l *Lake) changed(ctx context.Context, number uint64, entries []*journal.Read) (*iceberg.Changes, error) {
 	c := journal.NewChanges()
 	for _, e := range entries {
-		if len(e.Retired) > 0 || len(e.Gone) > 0 || e.Profile != sinks.LakePlain {
-			return nil, false, nil
+		if e.Profile != sinks.LakePlain {
+			return nil, nil
 		}
 		c.Add(e.Entry)
 	}
-	ids := make([]symbol.ID, 0, len(c.Live))
+	if len(c.Live) > maxChanged {
+		return nil, nil
+	}
+	was, err := l.log.Find(ctx, number, slices.Collect(maps.Keys(c.Live)))
+	if err != nil {
+		return nil, err
+	}
+	x := &iceberg.Changes{Died: map[string][]iceberg.Span{}}
 	for id, n := range c.Live {
-		for _, span := range []journal.Span{n.Rows, n.Facts, n.Names} {
-			if _, came := c.Find(span.File); !came && span.Rows > 0 {
-				return nil, false, nil
+		now, before := spansOf(n), spansOf(was[id])
+		for _, span := range now {
+			if f, ok := c.Files[span.File]; (!ok || f.Fate != journal.Counts) && !slices.Contains(before, span) {
+				return nil, nil // rows of an older file that did not count
 			}
 		}
-		ids = append(ids, id)
+		for _, span := range before {
+			f, told := c.Files[span.File]
+			if told && f.Fate == journal.Counts { // it was listed again
+				return nil, nil
+			}
+			if !told && !slices.Contains(now, span) {
+				x.Died[span.File] = append(x.Died[span.File], iceberg.Span{First: span.First, Rows: span.Rows})
+			}
+		}
 	}
-	if speaks, err := l.log.Speaks(ctx, number, ids); speaks || err != nil {
-		return nil, false, err
+	for path, f := range c.Files {
+		if f.Fate != journal.Counts {
+			x.Gone = append(x.Gone, path)
+		}
 	}
-	files, err := icebergFiles(c)
-	return files, err == nil, err
+	x.Came, err = icebergFiles(c)
+	return x, err
+}
+
+// spansOf returns where the rows of an artifact are; none: it has none.
+func spansOf(n journal.Naming) (all []journal.Span) {
+	for _, span := range []journal.Span{n.Rows, n.Facts, n.Names} {
+		if !n.Gone && span.Rows > 0 {
+			all = append(all, span)
+		}
+	}
+	return all
 }
 
 // icebergFiles returns the files with rows that count, and these rows.
 func icebergFiles(c *journal.Changes) ([]iceberg.File, error) {
 	alive := map[string][]iceberg.Span{}
 	for _, n := range c.Live {
-		for _, span := range []journal.Span{n.Rows, n.Facts, n.Names} {
-			if span.Rows > 0 {
-				alive[span.File] = append(alive[span.File], iceberg.Span{First: span.First, Rows: span.Rows})
-			}
+		for _, span := range spansOf(n) {
+			alive[span.File] = append(alive[span.File], iceberg.Span{First: span.First, Rows: span.Rows})
 		}
 	}
 	all := []iceberg.File{}

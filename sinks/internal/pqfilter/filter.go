@@ -13,38 +13,42 @@ import (
 // ErrDamaged says that a file is no whole Parquet file, or lacks the column.
 var ErrDamaged = errors.New("no whole Parquet file with the column")
 
-// MayHold reports whether a column of texts at the top of a plain file of size bytes may hold any of some values. It reads the
-// footer and a block of the column's Bloom filters for each value. A file without filters may hold anything. A filter passes
-// one in a hundred values that the file lacks.
-func MayHold(r io.ReaderAt, size int64, column string, values []string) (may bool, err error) {
+// Groups returns the row groups in which a column of texts at the top of a plain file of size bytes may hold any of some values. It
+// reads the footer and a block of the column's Bloom filters for each value. A row group without a filter may hold anything. A
+// filter passes one in a hundred values that the row group lacks.
+func Groups(r io.ReaderAt, size int64, column string, values []string) (groups []int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("%w: %v", ErrDamaged, v)
 		}
 	}()
 	if err := CheckFooter(r, size); err != nil {
-		return false, err
+		return nil, err
 	}
 	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true))
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	leaf, ok := f.Schema().Lookup(column)
 	if !ok {
-		return false, fmt.Errorf("%w: it has no column %s", ErrDamaged, column)
+		return nil, fmt.Errorf("%w: it has no column %s", ErrDamaged, column)
 	}
-	for _, g := range f.RowGroups() {
+	for i, g := range f.RowGroups() {
 		filter := g.ColumnChunks()[leaf.ColumnIndex].BloomFilter()
-		if filter == nil {
-			return true, nil
-		}
+		may := filter == nil
 		for _, v := range values {
-			if may, err = filter.Check(pq.ValueOf(v)); may || err != nil {
-				return may, err
+			if may {
+				break
+			}
+			if may, err = filter.Check(pq.ValueOf(v)); err != nil {
+				return nil, err
 			}
 		}
+		if may {
+			groups = append(groups, i)
+		}
 	}
-	return false, nil
+	return groups, nil
 }
 
 // CheckFooter returns ErrDamaged if the footer of a file of size bytes does not fit into it. parquet-go takes as much memory as the

@@ -32,7 +32,8 @@ func testFile(tb testing.TB, filters ...pq.BloomFilterColumn) []byte {
 }
 
 func mayHold(b []byte, column string, values ...string) (bool, error) {
-	return MayHold(bytes.NewReader(b), int64(len(b)), column, values)
+	groups, err := Groups(bytes.NewReader(b), int64(len(b)), column, values)
+	return len(groups) > 0, err
 }
 
 func TestMayHold(t *testing.T) {
@@ -41,6 +42,9 @@ func TestMayHold(t *testing.T) {
 		if may, err := mayHold(filtered, "id", "none", fmt.Sprint("id", i)); !may || err != nil {
 			t.Errorf("id%d: %v, %v", i, may, err)
 		}
+	}
+	if groups, err := Groups(bytes.NewReader(filtered), int64(len(filtered)), "id", []string{"id5", "id250"}); err != nil || len(groups) < 2 || groups[0] != 0 || groups[len(groups)-1] != 2 {
+		t.Errorf("row groups %v, want 0 and 2: %v", groups, err)
 	}
 	passed := 0
 	for i := range 300 {

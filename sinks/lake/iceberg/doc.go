@@ -27,9 +27,11 @@
 //
 // # Cost
 //
-// Where only files came since the state that a table shows, Publish adds them, and reads the list of manifests alone. Else it
-// compares all files with all manifests. The note symlake-shown.json says which entry of the log a snapshot shows. It is a hint:
-// without it, or after a death before it, Publish compares. Manifests are merged like the levels of a log-structured tree, so
+// Publish costs what changed since the state that a table shows. For files that came it reads the list of manifests alone. For rows
+// that die it reads manifests of deletes, and the footers and dead rows of their files. For files that go it reads manifests of
+// data too, the youngest first, until it has found them. The note symlake-shown.json says which entry of the log a snapshot shows.
+// It is a hint: without it, or after a death before it, Publish compares all files with all manifests. Manifests are merged like
+// the levels of a log-structured tree, so
 // n commits write O(n log n) entries.
 //
 // # History

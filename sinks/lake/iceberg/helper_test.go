@@ -40,8 +40,7 @@ type world struct {
 	st   State
 	all  []File
 	rows map[string][]string // by file
-	born map[string]uint64   // entry of the log that added a file
-	last uint64              // entry that did more than that
+	was  map[string][]File   // states by their marks
 }
 
 func newWorld(t *testing.T) *world {
@@ -67,7 +66,7 @@ func newWorldS3(t *testing.T, server *s3test.Server, prefix string) *world {
 }
 
 func worldIn(t *testing.T, dir string, b bucket.Bucket) *world {
-	w := &world{t: t, dir: dir, b: b, now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), rows: map[string][]string{}, born: map[string]uint64{}}
+	w := &world{t: t, dir: dir, b: b, now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), rows: map[string][]string{}, was: map[string][]File{}}
 	w.st.Lake = "lake"
 	return w
 }
@@ -113,7 +112,6 @@ func (w *world) add(table, kind string, rows ...string) {
 	w.all = append(w.all, File{Table: table, Path: path, Kind: kind, Day: "2026-01-02", Rows: uint64(len(rows)), Bytes: e.Size, Live: []Span{{0, uint64(len(rows))}}})
 	w.st.Log++
 	w.st.Made = w.now
-	w.born[path] = w.st.Log
 }
 
 // cut makes a row of a file count no more.
@@ -133,7 +131,7 @@ func (w *world) cut(file int, row uint64) {
 	}
 	f.Live = live
 	w.st.Log++
-	w.st.Made, w.last = w.now, w.st.Log
+	w.st.Made = w.now
 }
 
 // want are the rows of a table that count, sorted.
@@ -155,14 +153,53 @@ func (w *world) state() *State {
 	st, all := w.st, slices.Clone(w.all)
 	st.Files = func(context.Context) ([]File, error) { return all, nil }
 	st.Mark = fmt.Sprint(st.Lake, st.Log)
-	last, born := w.last, maps.Clone(w.born)
-	st.Since = func(_ context.Context, log uint64, mark string) ([]File, bool, error) {
-		if log < last || mark != fmt.Sprint(st.Lake, log) {
-			return nil, false, nil
+	w.was[st.Mark] = all
+	was := maps.Clone(w.was)
+	st.Since = func(_ context.Context, log uint64, mark string) (*Changes, error) {
+		before, ok := was[mark]
+		if !ok || mark != fmt.Sprint(st.Lake, log) {
+			return nil, nil
 		}
-		return slices.DeleteFunc(slices.Clone(all), func(f File) bool { return born[f.Path] <= log }), true, nil
+		return changesOf(before, all), nil
 	}
 	return &st
+}
+
+// changesOf compares two states.
+func changesOf(before, now []File) *Changes {
+	c := &Changes{Died: map[string][]Span{}}
+	find := func(all []File, path string) *File {
+		for i := range all {
+			if all[i].Path == path {
+				return &all[i]
+			}
+		}
+		return nil
+	}
+	for i := range now {
+		if find(before, now[i].Path) == nil {
+			c.Came = append(c.Came, now[i])
+		}
+	}
+	for i := range before {
+		f, path := &before[i], before[i].Path
+		kept := find(now, path)
+		if kept == nil {
+			c.Gone = append(c.Gone, path)
+			continue
+		}
+		lives := func(row uint64) bool {
+			return slices.ContainsFunc(kept.Live, func(s Span) bool { return row >= s.First && row < s.First+s.Rows })
+		}
+		for _, s := range f.Live {
+			for row := s.First; row < s.First+s.Rows; row++ {
+				if !lives(row) {
+					c.Died[path] = append(c.Died[path], Span{row, 1})
+				}
+			}
+		}
+	}
+	return c
 }
 
 // try publishes.

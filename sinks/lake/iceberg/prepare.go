@@ -56,17 +56,22 @@ func (t *Tables) prepare(ctx context.Context, s *shape, base *standing, st *Stat
 	return c, keys, nil
 }
 
-// plan finds what differs between base and st. Where base is known to stand at an entry of the log, and only files came since,
-// it reads no manifest.
+// plan finds what differs between base and st. Where base is known to stand at an entry of the log, it costs what changed since.
 func (t *Tables) plan(ctx context.Context, s *shape, base *standing, st *State, from fact, moved bool, id int64) (*plan, error) {
 	if st.Since != nil && !moved && from.of(base.Head(), st) {
-		came, ok, err := st.Since(ctx, from.Log, from.Mark)
+		c, err := st.Since(ctx, from.Log, from.Mark)
 		if err != nil {
 			return nil, err
 		}
-		if kept, known := totalsOf(base.Head()); ok && known {
+		if kept, known := totalsOf(base.Head()); c != nil && known {
 			manifests, err := t.listed(ctx, base.Head())
-			return t.grown(s, manifests, kept, came), err
+			if err != nil {
+				return nil, err
+			}
+			p := t.grown(s, manifests, kept, c.Came)
+			if ok, err := t.shrink(ctx, s, p, c, id); ok || err != nil {
+				return p, err
+			}
 		}
 	}
 	var manifests []*manifest

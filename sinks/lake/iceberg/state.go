@@ -21,9 +21,15 @@ type State struct {
 	Sealed bool      // no engine can read the files: tables that are there become empty, and no table is made
 	// Files returns the files of all tables. A path stands once.
 	Files func(ctx context.Context) ([]File, error)
-	// Since returns the files that came after an entry of the log. ok is false if more changed than that, or if it is not
-	// known: then Files tells.
-	Since func(ctx context.Context, log uint64, mark string) (files []File, ok bool, err error)
+	// Since returns what changed after an entry of the log. nil: it is not known, or it is much. Then Files tells.
+	Since func(ctx context.Context, log uint64, mark string) (*Changes, error)
+}
+
+// Changes are what changed in a lake between two states.
+type Changes struct {
+	Came []File            // with at least one row that counts
+	Died map[string][]Span // rows of older files that count no more, by path: disjoint
+	Gone []string          // paths of files that count no more
 }
 
 // File is a data file with at least one row that counts.

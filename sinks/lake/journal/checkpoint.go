@@ -93,6 +93,22 @@ func (c *Checkpoint) check(number uint64) error {
 
 // ReadPart reads the changes of a part.
 func (l *Log) ReadPart(ctx context.Context, p Part) (*Changes, error) {
+	b, err := l.partBytes(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	c, err := decode(ctx, l.Keys, b)
+	if err == nil && c.Rows() != p.Rows {
+		err = fmt.Errorf("%d rows, not %d", c.Rows(), p.Rows)
+	}
+	if err != nil {
+		return nil, l.broken(p.Path, fmt.Errorf("a part of a checkpoint: %w", err))
+	}
+	return c, nil
+}
+
+// partBytes reads the file of a part, and compares its hash.
+func (l *Log) partBytes(ctx context.Context, p Part) ([]byte, error) {
 	of, _, err := l.Bucket.Stat(ctx, p.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", l.Bucket.URL(p.Path), err)
@@ -107,14 +123,7 @@ func (l *Log) ReadPart(ctx context.Context, p Part) (*Changes, error) {
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != p.Hash {
 		return nil, l.broken(p.Path, errors.New("a part of a checkpoint was changed: its hash is another one"))
 	}
-	c, err := decode(ctx, l.Keys, b)
-	if err == nil && c.Rows() != p.Rows {
-		err = fmt.Errorf("%d rows, not %d", c.Rows(), p.Rows)
-	}
-	if err != nil {
-		return nil, l.broken(p.Path, fmt.Errorf("a part of a checkpoint: %w", err))
-	}
-	return c, nil
+	return b, nil
 }
 
 // checkpoint returns the state at a checkpoint; at 0, before the first entry.

@@ -392,8 +392,8 @@ func TestCost(t *testing.T) {
 	t.Logf("requests a hundred commits: %v, bytes a commit: %v, requests a cold read: %v", perCommit, written, perRead)
 }
 
-// The log tells whether it speaks of an artifact up to an entry, and in a plain lake without reading its parts.
-func TestSpeaks(t *testing.T) {
+// The log tells what it says of artifacts at an entry, and in a plain lake without reading parts that do not speak of them.
+func TestFind(t *testing.T) {
 	const n = 6*Every + 7
 	for _, profile := range []string{sinks.LakePlain, sinks.LakeSealed} {
 		b := buckettest.NewMemory()
@@ -418,8 +418,22 @@ func TestSpeaks(t *testing.T) {
 			{0, []symbol.ID{testID(0)}, false},
 			{n + 1, nil, false},
 		} {
-			if got, err := l.Speaks(t.Context(), c.number, c.ids); got != c.want || err != nil {
+			got, err := l.Find(t.Context(), c.number, c.ids)
+			if (len(got) > 0) != c.want || err != nil {
 				t.Errorf("%s: up to %d of %v: %v, %v", profile, c.number, c.ids, got, err)
+			}
+			if len(got) == 0 {
+				continue
+			}
+			s, err := l.State(t.Context(), c.number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range c.ids {
+				want, told := s.Changes.Live[id]
+				if n, ok := got[id]; told && n != want || !told && ok && !n.Gone {
+					t.Errorf("%s: up to %d of %v: %+v, the whole state says %+v", profile, c.number, id, n, want)
+				}
 			}
 		}
 		if profile == sinks.LakeSealed {
@@ -436,9 +450,11 @@ func TestSpeaks(t *testing.T) {
 		hit := 0
 		for i := range 200 {
 			for _, p := range c.Parts {
-				if may, err := l.mayHold(t.Context(), p, []symbol.ID{testID(n + 100 + i)}); err != nil {
+				groups, err := l.mayHold(t.Context(), p, []symbol.ID{testID(n + 100 + i)})
+				if err != nil {
 					t.Fatal(err)
-				} else if may {
+				}
+				if len(groups) > 0 {
 					hit++
 				}
 			}
@@ -449,7 +465,7 @@ func TestSpeaks(t *testing.T) {
 		for _, p := range b.Keys(PartDir) {
 			b.Put(p, []byte("PAR1 damaged PAR1"))
 		}
-		if _, err := l.Speaks(t.Context(), n+1, []symbol.ID{testID(n + 9)}); !errors.Is(err, ErrBroken) {
+		if _, err := l.Find(t.Context(), n+1, []symbol.ID{testID(n + 9)}); !errors.Is(err, ErrBroken) {
 			t.Errorf("damaged parts: %v", err)
 		}
 	}

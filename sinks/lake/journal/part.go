@@ -56,7 +56,7 @@ const (
 	columns
 )
 
-// artifactColumn has a Bloom filter in plain lakes: see Log.Speaks.
+// artifactColumn has a Bloom filter in plain lakes: see Log.Find.
 const artifactColumn = "artifact"
 
 // Table describes the table of parts.
@@ -261,17 +261,27 @@ func decode(ctx context.Context, keys sinks.LakeKeys, b []byte) (*Changes, error
 	if err != nil {
 		return nil, err
 	}
+	c := NewChanges()
+	var groups []int
+	for g := range f.Groups() {
+		groups = append(groups, g)
+	}
+	err = c.scan(ctx, f, groups)
+	return c, errors.Join(err, f.Close())
+}
+
+// scan adds the rows of some row groups of a part, in order.
+func (c *Changes) scan(ctx context.Context, f *pqfile.Rows, groups []int) (err error) {
 	leaves := f.Leaves()
 	t := Table()
 	ok := len(leaves) == columns
 	for i := range leaves {
 		ok = ok && leaves[i].Path == t.Columns[i].Name && !leaves[i].List && (leaves[i].Kind == pqfile.LeafText) == isText(i) && leaves[i].Kind != pqfile.LeafOther
 	}
-	c := NewChanges()
 	if !ok {
 		err = fmt.Errorf("its %d columns are not those of the table %s", len(leaves), TableName)
 	}
-	for g := range f.Groups() {
+	for _, g := range groups {
 		if err != nil {
 			break
 		}
@@ -295,5 +305,5 @@ func decode(ctx context.Context, keys sinks.LakeKeys, b []byte) (*Changes, error
 			return nil
 		})
 	}
-	return c, errors.Join(err, f.Close())
+	return err
 }
