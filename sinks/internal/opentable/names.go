@@ -213,8 +213,8 @@ func (n *Names) mapped(above string, all []mappedName, left *int) {
 			if name == "element" && above != "" {
 				path = strings.TrimSuffix(above, ".")
 			}
-			if _, ok := n.ids[m.ID]; ok {
-				n.paths[path] = m.ID
+			if _, taken := n.paths[path]; !taken || n.ids[m.ID] != "" { // an element of a list has the path of the list
+				n.paths[path] = m.ID // also of a column that was dropped: rows may be deleted by its values
 			}
 			n.mapped(path+".", m.Fields, left)
 		}

@@ -123,6 +123,9 @@ func TestMapping(t *testing.T) {
 	if l := n.leaf([]pqfile.Leaf{{Path: "x"}, {Path: "art"}}, 1); l == nil || l.Path != "art" {
 		t.Errorf("column 1 is %+v", l)
 	}
+	if l := n.leaf([]pqfile.Leaf{{Path: "gone"}, {Path: "art"}}, 9); l == nil || l.Path != "gone" {
+		t.Errorf("a column that was dropped, by which rows may be deleted, is %+v", l)
+	}
 	numbered := n.Leaves([]pqfile.Leaf{{Path: "x", ID: 1}, {Path: "y", ID: 9}})
 	if numbered[0].Path != "artifact" || numbered[1].Path != "" {
 		t.Errorf("columns with numbers are %+v", numbered)
