@@ -33,6 +33,8 @@ type Options struct {
 	TLS *secure.Files
 	// TLSOnly has the server refuse connections without TLS; ClientCertificate has it demand a certificate.
 	TLSOnly, ClientCertificate bool
+
+	record bool // an archive of classes
 }
 
 // Server is a running HBase: master, region servers and ZooKeeper in one process.
@@ -50,9 +52,6 @@ type Server struct {
 	jvm   jvm
 	proc  *process
 }
-
-// startPatience is how long a start may take on a busy machine. Alone it takes 5 s.
-const startPatience = 120 * time.Second
 
 // Start starts an HBase that ends with the test.
 func Start(t testing.TB, o Options) *Server {
@@ -96,13 +95,6 @@ func Shared(t testing.TB) *Server {
 		t.Fatal(shared.err)
 	}
 	return shared.server
-}
-
-// Main is the TestMain of a package that uses Shared.
-func Main(m *testing.M) {
-	code := m.Run()
-	shared.run()
-	os.Exit(code)
 }
 
 func start(lib, java, dir string, o Options) (*Server, error) {
@@ -191,13 +183,10 @@ func prepare(lib, java, dir string, o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.jvm = jvm{java: java, lib: lib, conf: conf, log: filepath.Join(dir, "log"), heap: o.Heap,
+	s.jvm = jvm{java: java, lib: lib, conf: conf, log: filepath.Join(dir, "log"), heap: o.Heap, long: o.Fast, record: o.record,
 		main: []string{"org.apache.hadoop.hbase.master.HMaster", "start"}}
 	if o.Heap == "" {
 		s.jvm.heap = "512m"
-	}
-	if !o.Fast {
-		s.jvm.options = []string{"-XX:TieredStopAtLevel=1"}
 	}
 	if o.KDC != nil {
 		s.jvm.options = append(s.jvm.options, "-Djava.security.krb5.conf="+o.KDC.Config)
@@ -206,6 +195,50 @@ func prepare(lib, java, dir string, o Options) (*Server, error) {
 		s.jvm.env = []string{"HADOOP_USER_NAME=" + o.User}
 	}
 	return s, nil
+}
+
+// secure adds what KDC and TLS of the options ask of the server.
+func (o *Options) secure(conf string, p map[string]string) error {
+	if f := o.TLS; f != nil {
+		maps.Copy(p, map[string]string{
+			"hbase.server.netty.tls.enabled":          "true",
+			"hbase.server.netty.tls.supportplaintext": strconv.FormatBool(!o.TLSOnly),
+			"hbase.client.netty.tls.enabled":          strconv.FormatBool(o.TLSOnly), // for what the server asks itself
+			"hbase.server.netty.tls.client.auth.mode": "NONE",
+			"hbase.rpc.tls.keystore.location":         f.Server.Both,
+			"hbase.rpc.tls.keystore.type":             "PEM",
+			"hbase.rpc.tls.truststore.location":       f.CA,
+			"hbase.rpc.tls.truststore.type":           "PEM",
+		})
+		if o.ClientCertificate {
+			p["hbase.server.netty.tls.client.auth.mode"] = "NEED"
+		}
+	}
+	if o.KDC == nil {
+		return nil
+	}
+	const principal = "hbase/localhost@" + secure.Realm
+	const access, token = "org.apache.hadoop.hbase.security.access.AccessController", "org.apache.hadoop.hbase.security.token.TokenProvider"
+	keytab := o.KDC.Keytab("hbase")
+	maps.Copy(p, map[string]string{
+		"hbase.security.authentication":                            "kerberos",
+		"hbase.security.authorization":                             "true",
+		"hbase.rpc.protection":                                     "authentication,integrity,privacy",
+		"hbase.master.kerberos.principal":                          principal,
+		"hbase.master.keytab.file":                                 keytab,
+		"hbase.regionserver.kerberos.principal":                    principal,
+		"hbase.regionserver.keytab.file":                           keytab,
+		"hbase.coprocessor.region.classes":                         token + "," + access,
+		"hbase.coprocessor.master.classes":                         access,
+		"hbase.coprocessor.regionserver.classes":                   access,
+		"hbase.superuser":                                          "hbase",
+		"hbase.unsafe.client.kerberos.hostname.disable.reversedns": "true",
+	})
+	// Hadoop's UserGroupInformation reads core-site.xml only.
+	return site(filepath.Join(conf, "core-site.xml"), map[string]string{
+		"hadoop.security.authentication": "kerberos",
+		"hadoop.security.authorization":  "true",
+	})
 }
 
 func (s *Server) run() (err error) {

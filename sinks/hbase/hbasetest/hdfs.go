@@ -27,6 +27,8 @@ type HDFSOptions struct {
 	Site map[string]string // further properties of core-site.xml and hdfs-site.xml, for servers and clients
 	// Each are properties of DataNodes alone, in their order.
 	Each []map[string]string
+
+	record bool // archives of classes
 }
 
 // HDFS is NameNodes and DataNodes.
@@ -119,11 +121,8 @@ func startHDFS(lib, java, dir string, o HDFSOptions) (*HDFS, error) {
 		return nil, err
 	}
 	program := func(d *Daemon, name, class string, own map[string]string) error {
-		d.jvm = jvm{java: java, lib: lib, conf: filepath.Join(dir, name), log: filepath.Join(dir, name+".log"), heap: "300m",
+		d.jvm = jvm{java: java, lib: lib, conf: filepath.Join(dir, name), log: filepath.Join(dir, name+".log"), heap: "300m", long: o.Fast, record: o.record,
 			main: []string{"org.apache.hadoop.hdfs.server." + class}}
-		if !o.Fast {
-			d.jvm.options = []string{"-XX:TieredStopAtLevel=1"}
-		}
 		if o.KDC != nil {
 			d.jvm.options = append(d.jvm.options, "-Djava.security.krb5.conf="+o.KDC.Config)
 		}
@@ -231,6 +230,7 @@ func (h *HDFS) secure() {
 func (h *HDFS) format() error {
 	run := func(n *Daemon, args ...string) error {
 		j := n.jvm
+		j.record = false // the NameNode that stays writes it
 		j.main, j.log = append(append([]string{}, j.main...), args...), filepath.Join(h.Dir, "format.log")
 		p, err := j.start()
 		if err != nil {

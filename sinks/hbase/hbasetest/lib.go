@@ -19,17 +19,23 @@ var pom []byte
 // test fills. Without it the test is skipped, and fails under formattest.Require.
 func Lib(t testing.TB) string {
 	t.Helper()
+	lib, ok := library()
+	if !ok {
+		formattest.Missing(t, "HBase", "make test fetches it where mvn is; or sinks/hbase/hbasetest/fetch.sh DIR, then "+LibVariable+"=DIR")
+	}
+	return lib
+}
+
+// library returns the folder of the jars, and whether they are all there.
+func library() (string, bool) {
 	lib := os.Getenv(LibVariable)
 	if lib == "" {
 		if cache, err := os.UserCacheDir(); err == nil {
 			lib = filepath.Join(cache, "symlake", "hbase-lib")
 		}
 	}
-	// fetch.sh puts the list it followed there last.
-	if have, err := os.ReadFile(filepath.Join(lib, ".pom.xml")); err != nil || string(have) != string(pom) {
-		formattest.Missing(t, "HBase", "make test fetches it where mvn is; or sinks/hbase/hbasetest/fetch.sh DIR, then "+LibVariable+"=DIR")
-	}
-	return lib
+	have, err := os.ReadFile(filepath.Join(lib, ".pom.xml")) // fetch.sh puts the list it followed there last
+	return lib, err == nil && string(have) == string(pom)
 }
 
 // Java is the path of the Java that runs HBase.

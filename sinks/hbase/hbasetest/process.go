@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"net"
 	"os"
@@ -29,6 +30,8 @@ type jvm struct {
 	conf      string // folder, first on the class path
 	log       string
 	heap      string
+	long      bool // it is measured, or runs for long: compile and collect as a server would
+	record    bool // write an archive of its classes when it ends
 	options   []string
 	env       []string
 	main      []string // class and arguments
@@ -54,15 +57,54 @@ func (j jvm) start() (*process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	args := append(opened(), "-Xms64m", "-Xmx"+j.heap, "-XX:+UseG1GC", "-XX:G1HeapRegionSize=8m", "-XX:MaxDirectMemorySize=256m")
+	tmp := filepath.Join(j.conf, "java") // for web servers, and all that is written to /tmp otherwise
+	if err := os.MkdirAll(tmp, 0o777); err != nil {
+		return nil, err
+	}
+	args := append(opened(), "-Xms64m", "-Xmx"+j.heap, "-XX:MaxDirectMemorySize=256m", "-XX:-UsePerfData", "-Djava.io.tmpdir="+tmp)
+	if j.long {
+		args = append(args, "-XX:+UseG1GC", "-XX:G1HeapRegionSize=8m")
+	} else {
+		args = append(args, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+		args = append(args, j.archived()...)
+	}
 	args = append(args, j.options...)
-	args = append(args, "-cp", j.conf+":"+filepath.Join(j.lib, "*"))
+	args = append(args, "-cp", filepath.Join(j.lib, "*")+":"+j.conf) // an archive of classes wants the jars first
 	cmd := exec.Command(j.java, append(args, j.main...)...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), j.env...)
 	p, err := child.Start(cmd)
 	return &process{j.log, p}, err
 }
+
+// archives is the folder for the archives of this Java.
+func archives(lib, java string) string {
+	h := fnv.New64a()
+	if path, err := filepath.EvalSymlinks(java); err == nil {
+		modules := filepath.Join(filepath.Dir(filepath.Dir(path)), "lib", "modules")
+		if info, err := os.Stat(modules); err == nil {
+			fmt.Fprint(h, modules, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	h.Write(pom)
+	return filepath.Join(lib, fmt.Sprintf("classes-%016x", h.Sum64()))
+}
+
+// archived are the options of a program that use or write its archive. Without one it starts slowly.
+func (j jvm) archived() []string {
+	name := j.main[0][strings.LastIndexByte(j.main[0], '.')+1:] + ".jsa"
+	if j.record {
+		return []string{"-XX:ArchiveClassesAtExit=" + filepath.Join(filepath.Dir(j.conf), name)}
+	}
+	path := filepath.Join(archives(j.lib, j.java), name)
+	if _, err := os.Stat(path); err != nil {
+		return nil
+	}
+	return []string{"-XX:SharedArchiveFile=" + path}
+}
+
+// startPatience is how long a start may take on a busy machine. Alone it takes 5 s.
+const startPatience = 120 * time.Second
 
 // ready waits until a line of the log holds what.
 func (p *process) ready(what string, patience time.Duration) error {

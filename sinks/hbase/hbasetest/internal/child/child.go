@@ -4,6 +4,7 @@ package child
 import (
 	"os/exec"
 	"runtime"
+	"syscall"
 )
 
 // Process is a started program.
@@ -33,6 +34,12 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 // Kill ends the process at once, as a crash would, and waits until it is gone.
 func (p *Process) Kill() {
 	_ = p.Cmd.Process.Kill() // it may have ended by itself
+	<-p.Ended
+}
+
+// End asks the process to end, and waits until it is gone.
+func (p *Process) End() {
+	_ = p.Cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
 	<-p.Ended
 }
 
