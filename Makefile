@@ -19,12 +19,15 @@ demo: build ## the main job on the embedded store: ingest testdata, print a raw 
 build: ## build bin/symlake and bin/symlake-lookup, two static binaries
 	$(GO) build -ldflags='-s -w' -o $(BIN)/ ./jobs/symlake ./jobs/symlake-lookup
 
+# The packages whose tests take longest begin first. Their tests mostly wait for servers: four packages run at once.
+LONGEST := ./jobs ./sinks/hbase ./ingest ./sinks/hbase/... ./formats/all
+
 # Tests, race and fuzz are built as the program is: the flags above hold for all. make test has vetted what it runs.
 test: ## run every test and replay the corpora; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./... ./testdata/bench/... ./testdata/steps ./testdata/profile/raw
 	bash testdata/fuzz.sh unpack
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -vet=off -ldflags='-s -w' -parallel 4 -timeout 30m ./... | awk -f testdata/skips.awk
+	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -vet=off -ldflags='-s -w' -p 4 -parallel 6 -timeout 30m $(LONGEST) ./... | awk -f testdata/skips.awk
 
 race: ## run the tests of sinks and ingest that start goroutines under the race detector
 	bash testdata/race.sh $(GO)
