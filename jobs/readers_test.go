@@ -42,7 +42,7 @@ func python(t *testing.T, engine string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(filepath.Join(dir, env, "bin", "python3"), args...)
 	cmd.Dir = dir // where the mock of a key service lies
-	cmd.Env = append(os.Environ(), formattest.QuickJava)
+	cmd.Env = append(os.Environ(), formattest.QuickJava(t, filepath.Join(dir, "spark", "classes.jsa")))
 	return cmd
 }
 

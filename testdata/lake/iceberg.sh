@@ -9,17 +9,19 @@ here=$(cd "$(dirname "$0")" && pwd)
 versions="pyiceberg==0.12.0 pyarrow==26.0.1 polars==2.1.0 duckdb==1.5.5 pyspark==4.1.4 iceberg==1.11.0"
 mkdir -p "$1/iceberg"
 dir=$(cd "$1/iceberg" && pwd)
-[ "$(cat "$dir/.versions" 2>/dev/null)" = "$versions" ] && exit 0
-rm -rf "$dir"
-mkdir -p "$dir/jars"
-venv() { python3 -m venv "$dir/$1" && "$dir/$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"; }
-# shellcheck disable=SC2086
-set -- $versions
-d=${4##*=}
-(venv py "$1" "$2" "$3" && venv duckdb "$4" "duckdb-extension-iceberg==$d" "duckdb-extension-avro==$d" "duckdb-extension-httpfs==$d" "duckdb-extension-icu==$d") &
-py=$!
-venv spark "$5"
-mvn -q -B dependency:copy -Dartifact="org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:${6##*=}" -DoutputDirectory="$dir/jars"
-mvn -q -B -f "$here/catalog/pom.xml" dependency:copy-dependencies -DoutputDirectory="$dir/jars/catalog"
-wait $py
-echo "$versions" > "$dir/.versions" # last: marks the folder as complete
+if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
+  rm -rf "$dir"
+  mkdir -p "$dir/jars"
+  venv() { python3 -m venv "$dir/$1" && "$dir/$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"; }
+  # shellcheck disable=SC2086
+  set -- $versions
+  d=${4##*=}
+  (venv py "$1" "$2" "$3" && venv duckdb "$4" "duckdb-extension-iceberg==$d" "duckdb-extension-avro==$d" "duckdb-extension-httpfs==$d" "duckdb-extension-icu==$d") &
+  py=$!
+  venv spark "$5"
+  mvn -q -B dependency:copy -Dartifact="org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:${6##*=}" -DoutputDirectory="$dir/jars"
+  mvn -q -B -f "$here/catalog/pom.xml" dependency:copy-dependencies -DoutputDirectory="$dir/jars/catalog"
+  wait $py
+  echo "$versions" > "$dir/.versions" # last: marks the folder as complete
+fi
+bash "$here/classes.sh" "$dir/spark"

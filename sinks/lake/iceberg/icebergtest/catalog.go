@@ -2,6 +2,7 @@ package icebergtest
 
 import (
 	"bufio"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,7 @@ func Catalog(t testing.TB) string {
 	}
 	cmd := exec.Command(java, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", filepath.Join(dir, "jars/catalog/*"),
 		formattest.Testdata(t, "lake/catalog/Catalog.java"), t.TempDir())
+	cmd.Env = append(os.Environ(), formattest.QuickJava(t, ""))
 	var said strings.Builder
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe()

@@ -32,7 +32,7 @@ func Python(t testing.TB, engine string, args ...string) *exec.Cmd {
 	dir := Folder(t)
 	cmd := exec.Command(filepath.Join(dir, env, "bin/python3"), args...)
 	cmd.Dir = dir // where the jars lie
-	cmd.Env = append(os.Environ(), formattest.QuickJava)
+	cmd.Env = append(os.Environ(), formattest.QuickJava(t, filepath.Join(dir, "spark", "classes.jsa")))
 	return cmd
 }
 
