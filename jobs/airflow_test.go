@@ -1,16 +1,19 @@
 package jobs
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,8 +26,9 @@ import (
 // airflow is one version of Airflow with a database of its own, and objects to ingest.
 type airflow struct {
 	t       *testing.T
-	bin     string
 	env     []string
+	in      io.Writer     // of testdata/airflow/commands.py
+	answers *bufio.Reader // exit codes
 	home    string
 	objects string
 	store   string
@@ -46,7 +50,7 @@ func newAirflow(t *testing.T, major string) *airflow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &airflow{t: t, bin: bin, home: t.TempDir(), objects: t.TempDir(), store: filepath.Join(t.TempDir(), "store"), dir: t.TempDir()}
+	a := &airflow{t: t, home: t.TempDir(), objects: t.TempDir(), store: filepath.Join(t.TempDir(), "store"), dir: t.TempDir()}
 	a.configure("")
 	// While the file is there, the program takes one object in its first two tries, and fails.
 	script := fmt.Sprintf("#!/bin/sh\ncase $1-$(wc -c < %[2]s/tries) in ingest-0|ingest-1)\n  printf x >> %[2]s/tries\n  %[1]s \"$@\" --limit 1\n  exit 1;;\nesac\nexec %[1]s \"$@\"\n", program, a.dir)
@@ -60,6 +64,7 @@ func newAirflow(t *testing.T, major string) *airflow {
 		"SYMLAKE_RETRIES=2", "SYMLAKE_RETRY_DELAY=0", "SYMLAKE_SHARDS=3", "AWS_MAX_ATTEMPTS=1", "AWS_EC2_METADATA_DISABLED=true",
 		"AIRFLOW_HOME="+a.home, "AIRFLOW__OPENLINEAGE__DISABLED=True", "AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__CORE__LOAD_EXAMPLES=False", "PYTHONDONTWRITEBYTECODE=1",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	a.start(filepath.Join(bin, "python"))
 	a.command(0, "db", "migrate")
 	a.command(0, "dags", "reserialize") // an asset is known before its first event
 	if out := a.command(0, "dags", "list-import-errors"); !strings.Contains(out, "No data found") {
@@ -68,18 +73,61 @@ func newAirflow(t *testing.T, major string) *airflow {
 	return a
 }
 
+// start starts the process that runs commands until the test ends.
+func (a *airflow) start(python string) {
+	a.t.Helper()
+	cmd := exec.Command(python, formattest.Testdata(a.t, "airflow/commands.py"))
+	cmd.Env = a.env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	a.in, a.answers = in, bufio.NewReader(out)
+	a.t.Cleanup(func() {
+		in.Close() // it ends with its input
+		if err := cmd.Wait(); err != nil {
+			a.t.Errorf("commands.py: %v\n%s", err, tail(said.String(), 6000))
+		}
+	})
+}
+
 // command runs the command line of Airflow and wants an exit code.
 func (a *airflow) command(code int, args ...string) string {
 	a.t.Helper()
-	cmd := exec.Command(filepath.Join(a.bin, "airflow"), args...)
-	cmd.Env = a.env
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Run()
-	if got := cmd.ProcessState.ExitCode(); got != code {
-		a.t.Fatalf("airflow %v: exit code %d, want %d\n%s", args, got, code, tail(out.String(), 6000))
+	env := map[string]string{}
+	for _, pair := range a.env {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
 	}
-	return out.String()
+	file := filepath.Join(a.dir, "out")
+	question, err := json.Marshal(map[string]any{"args": args, "env": env, "out": file})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if _, err := a.in.Write(append(question, '\n')); err != nil {
+		a.t.Fatal(err)
+	}
+	answer, err := a.answers.ReadString('\n')
+	if err != nil {
+		a.t.Fatalf("airflow %v: %v", args, err)
+	}
+	out, err := os.ReadFile(file)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if got := strings.TrimSpace(answer); got != strconv.Itoa(code) {
+		a.t.Fatalf("airflow %v: exit code %s, want %d\n%s", args, got, code, tail(string(out), 6000))
+	}
+	return string(out)
 }
 
 // put gives the source an object.
