@@ -9,9 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/elf"
@@ -48,23 +46,15 @@ func BenchmarkLake(b *testing.B) {
 			b.Run(name+"/"+profile, func(b *testing.B) {
 				b.ReportAllocs()
 				var bytesOf int64
-				from := cpuTime(b)
+				from := formattest.Spent(b)
 				for b.Loop() {
 					bytesOf = writeLake(b, profile, a, runs)
 				}
-				b.ReportMetric(float64(b.N)*float64(rows)/1e6/(cpuTime(b)-from).Seconds(), "Mrows/cpu-s")
+				b.ReportMetric(float64(b.N)*float64(rows)/1e6/(formattest.Spent(b)-from).Seconds(), "Mrows/cpu-s")
 				b.ReportMetric(float64(bytesOf)/float64(rows), "B/row")
 			})
 		}
 	}
-}
-
-func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func writeLake(b *testing.B, profile string, a *symbol.Artifact, runs []*symbol.Run) int64 {

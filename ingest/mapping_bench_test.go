@@ -5,7 +5,6 @@ package ingest
 import (
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -104,13 +103,8 @@ func BenchmarkMapping(b *testing.B) {
 
 // perCPU reports megabytes a second of processor time, which other work on the machine hardly changes.
 func perCPU(b *testing.B, bytes int) func() {
-	spent := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			b.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	from := formattest.Spent(b)
+	return func() {
+		b.ReportMetric(float64(b.N)*float64(bytes)/1e6/(formattest.Spent(b)-from).Seconds(), "MB/cpu-s")
 	}
-	from := spent()
-	return func() { b.ReportMetric(float64(b.N)*float64(bytes)/1e6/(spent()-from).Seconds(), "MB/cpu-s") }
 }

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/symlake/symlake/formats/all"
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/ingest/discover"
 	bucketfile "github.com/symlake/symlake/sinks/bucket/file"
 	"github.com/symlake/symlake/sinks/file"
@@ -177,19 +177,12 @@ func benchSmallRun(t *testing.T, n int, write func(i, size int) (name, text stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	spent := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			t.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	began, from := time.Now(), spent()
+	began, from := time.Now(), formattest.Spent(t)
 	r, err := Run(t.Context(), []discover.Source{{Bucket: b}}, Options{Store: s, Keyring: ring, Formats: all.Formats()})
 	if err != nil || r.Objects.Loaded != n {
 		t.Fatalf("%v %+v %v", err, r.Objects, r.Rejected)
 	}
-	took, cpu := time.Since(began), spent()-from
+	took, cpu := time.Since(began), formattest.Spent(t)-from
 	t.Logf("%d of %d bytes: %.2f s, %.0f objects/s; processor %.3f ms an object, %.1f MB a second", n, total/n, took.Seconds(), float64(n)/took.Seconds(),
 		1000*cpu.Seconds()/float64(n), float64(total)/1e6/cpu.Seconds())
 	if info, err := os.Stat(filepath.Join(at, "catalog.db")); err == nil {

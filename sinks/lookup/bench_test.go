@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/lookup/lookuptest"
@@ -33,32 +33,25 @@ func BenchmarkLookupWarm(b *testing.B) {
 		lookuptest.NoError(b, c.Frames(b.Context(), qs, func(_ int, a symbol.Answer) { frames += len(a.Frames) }))
 		b.Run(fmt.Sprintf("mangled=%v/single", mangled), func(b *testing.B) {
 			b.ReportAllocs()
-			began := spent(b)
+			began := formattest.Spent(b)
 			for i := range b.N {
 				c.Lookup(b.Context(), qs[i%len(qs)])
 			}
-			b.ReportMetric(float64(spent(b)-began)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(formattest.Spent(b)-began)/float64(b.N), "cpu-ns/op")
 		})
 		b.Run(fmt.Sprintf("mangled=%v/batch", mangled), func(b *testing.B) {
 			b.ReportAllocs()
-			began := spent(b)
+			began := formattest.Spent(b)
 			for n := 0; n < b.N; {
 				part := qs[:min(len(qs), b.N-n)]
 				lookuptest.NoError(b, c.Frames(context.Background(), part, func(int, symbol.Answer) {}))
 				n += len(part)
 			}
-			b.ReportMetric(float64(spent(b)-began)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(formattest.Spent(b)-began)/float64(b.N), "cpu-ns/op")
 			b.ReportMetric(float64(frames)/float64(len(qs)), "frames/op")
 		})
 	}
 	b.Logf("%d ranges in %d rows, %d bytes", loaded.Ranges, loaded.Rows, loaded.Bytes)
-}
-
-// spent is the processor time of this process so far: other programs' load is none of it.
-func spent(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	lookuptest.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkLookupCold opens every block of the image: decode and decrypt.

@@ -9,9 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/symlake/symlake/formats/formattest"
 )
@@ -28,15 +26,6 @@ func benchNames(b *testing.B) (names []string) {
 	return names
 }
 
-// cpu is what this process has used: other load on the machine does not count.
-func cpu(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // BenchmarkName tells the names a second of a core in both forms, and, if the
 // oracle is built, the times of Apple's demangler beside them: the medians of runs
 // in turn.
@@ -51,13 +40,13 @@ func BenchmarkName(b *testing.B) {
 		b.Run(form, func(b *testing.B) {
 			var ours, apples []float64
 			for range pairs {
-				start := cpu(b)
+				start := formattest.Spent(b)
 				for range rounds {
 					for _, name := range names {
 						d.Name(name, form == "simplified", maxBytes)
 					}
 				}
-				ours = append(ours, float64(rounds*len(names))/(cpu(b)-start).Seconds())
+				ours = append(ours, float64(rounds*len(names))/(formattest.Spent(b)-start).Seconds())
 				if !beside {
 					continue
 				}

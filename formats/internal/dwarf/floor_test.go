@@ -6,10 +6,10 @@ import (
 	"debug/elf"
 	"debug/macho"
 	"os"
-	"syscall"
 	"testing"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/formattest"
 )
 
 // BenchmarkFloor passes over the file that SYMLAKE_FLOOR names and keeps nothing: all units with their tables of
@@ -30,11 +30,11 @@ func BenchmarkFloor(b *testing.B) {
 		return err
 	}}} {
 		b.Run(pass.name, func(b *testing.B) {
-			from := processorTime(b)
+			from := formattest.Spent(b)
 			for b.Loop() {
 				floorPass(b, sections, &lim, pass.over)
 			}
-			b.ReportMetric(float64(processorTime(b)-from)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(formattest.Spent(b)-from)/float64(b.N), "cpu-ns/op")
 		})
 	}
 }
@@ -56,15 +56,6 @@ func floorPass(b *testing.B, s *Sections, lim *formats.Limits, over func(*Reader
 			b.Fatal(err)
 		}
 	}
-}
-
-// processorTime is what this process has used, in nanoseconds.
-func processorTime(b *testing.B) int64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 // skipEntries goes to the end of the unit that is open.

@@ -4,9 +4,10 @@ package source
 
 import (
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/symlake/symlake/formats/formattest"
 )
 
 // A source that misleads the parser costs no more than its length allows.
@@ -25,21 +26,11 @@ func TestCostlySource(t *testing.T) {
 		"a={" + long("bbbbbbbb:{ccc(){},d(){}},") + "}", "a={" + nested("b:{", long("c(){},"), "}", 90) + "}",
 	} {
 		for _, name := range []string{"a.ts", "a.js"} {
-			start := cpu(t)
+			start := formattest.Spent(t)
 			table := New(name, []byte(text), 1<<20)
-			if took := cpu(t) - start; took > 3*time.Second || len(table.text) > 32*len(text) {
+			if took := formattest.Spent(t) - start; took > 3*time.Second || len(table.text) > 32*len(text) {
 				t.Errorf("%s, %.20q: %v, names of %d bytes", name, text, took, len(table.text))
 			}
 		}
 	}
-}
-
-// cpu is what this process has used: other load on the machine does not count.
-func cpu(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
