@@ -10,6 +10,8 @@ for need in node:nodejs npm:npm jsc:libjavascriptcoregtk-4.0-bin; do
   command -v "${need%%:*}" >/dev/null || { echo "names.sh needs ${need%%:*}: apt-get install ${need##*:}" >&2; exit 1; }
 done
 cd "$out"
+export TMPDIR=$out/tmp # Metro leaves a map of files there
+mkdir -p "$TMPDIR"
 if ! cmp -s "$here/package-lock.json" installed.json; then
   rm -rf node_modules truth out frames
   cp "$here/package.json" "$here/package-lock.json" .
