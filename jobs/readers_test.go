@@ -42,7 +42,8 @@ func python(t *testing.T, engine string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(filepath.Join(dir, env, "bin", "python3"), args...)
 	cmd.Dir = dir // where the mock of a key service lies
-	cmd.Env = append(os.Environ(), formattest.QuickJava(t, filepath.Join(dir, "spark", "classes.jsa")))
+	// DuckDB writes its last profile as it ends, when the script has removed its own folder.
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), formattest.QuickJava(t, filepath.Join(dir, "spark", "classes.jsa")))
 	return cmd
 }
 

@@ -15,6 +15,7 @@ work=$(mktemp -d "$npm/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cp "$here"/live/*.js "$work"
 cd "$work"
+export TMPDIR=$work # Metro leaves a map of files there
 bin=../node_modules/.bin hermes=../node_modules/hermes-engine-cli/linux64-bin
 
 $bin/esbuild index.js --bundle --minify --sourcemap --outfile=web.js --log-level=error
