@@ -34,7 +34,7 @@ import (
 // Bucket is a folder.
 type Bucket struct {
 	root  string
-	under string                 // URLs of keys begin so; "": not known
+	under string                 // URLs of keys begin so
 	hide  func(path string) bool // nil: nothing is left out of listings
 }
 
@@ -54,7 +54,7 @@ func (b *Bucket) Hide(hide func(path string) bool) bucket.Bucket {
 
 // URL is file: and the absolute path, without escapes, so that URLs sort as keys do.
 func (b *Bucket) URL(key string) string {
-	if key == "" || key[0] == '.' || path.Clean(key) != key || b.under == "" {
+	if key == "" || key[0] == '.' || path.Clean(key) != key {
 		return "file:" + path.Join(filepath.ToSlash(b.root), key)
 	}
 	return b.under + strings.TrimPrefix(key, "/")

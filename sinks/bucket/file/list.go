@@ -111,24 +111,30 @@ type folder struct {
 	open *os.File // nil: it is not
 }
 
+// opened opens the folder, if it is not.
+func (f *folder) opened() (_ *os.File, err error) {
+	if f.open == nil {
+		f.open, err = os.Open(f.path)
+	}
+	return f.open, err
+}
+
 // list returns the entries of the folder, in any order.
-func (f *folder) list() (list []fs.DirEntry, err error) {
-	if f.open, err = os.Open(f.path); err != nil {
-		f.open = nil
+func (f *folder) list() ([]fs.DirEntry, error) {
+	dir, err := f.opened()
+	if err != nil {
 		return nil, err
 	}
-	return f.open.ReadDir(-1)
+	return dir.ReadDir(-1)
 }
 
 // status returns the status of a file in the folder.
-func (f *folder) status(name string) (s hostfile.Status, err error) {
-	if f.open == nil {
-		if f.open, err = os.Open(f.path); err != nil {
-			f.open = nil
-			return s, err
-		}
+func (f *folder) status(name string) (hostfile.Status, error) {
+	dir, err := f.opened()
+	if err != nil {
+		return hostfile.Status{}, err
 	}
-	return hostfile.StatusIn(f.open, name)
+	return hostfile.StatusIn(dir, name)
 }
 
 func (f *folder) close() {
