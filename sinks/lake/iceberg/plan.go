@@ -27,7 +27,6 @@ type plan struct {
 	added     totals
 	removed   totals
 	changed   bool
-	since     bool // kept counts what was there before, with what goes
 }
 
 // plus returns the sum of both.
@@ -65,7 +64,7 @@ func totalsOf(s *snapshot) (c totals, ok bool) {
 
 // grown is the plan for a table that stands right but for files that came.
 func (t *Tables) grown(s *shape, manifests []*manifest, kept totals, came []File) *plan {
-	p := &plan{manifests: manifests, kept: kept, since: true}
+	p := &plan{manifests: manifests, kept: kept}
 	for i := range came {
 		f := &came[i]
 		if f.Table != s.table.Name {
@@ -155,9 +154,6 @@ func (t *Tables) compare(s *shape, manifests []*manifest, all []File, id int64) 
 // summary tells what a snapshot does, and what the table has then.
 func (p *plan) summary(st *State) map[string]string {
 	have := p.kept.plus(p.added)
-	if p.since {
-		have = have.less(p.removed)
-	}
 	operation := "overwrite"
 	switch {
 	case p.removed == totals{} && p.added.deletes == 0:

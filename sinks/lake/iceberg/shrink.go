@@ -27,8 +27,10 @@ type shrinking struct {
 	died []Span
 	gone bool // no row counts
 
-	dead  []Span // all rows that do not count, and rows and bytes of the file. Of a file that the lake gave up, none of these
-	rows  uint64
+	// Known of a file that is still there:
+	dead  []Span // all rows that do not count
+	lost  uint64 // their number
+	rows  uint64 // of the file
 	bytes int64
 
 	data, deletes *entry // nil: not found, or not looked for
@@ -102,9 +104,8 @@ func (t *Tables) dying(ctx context.Context, f *shrinking) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var n uint64
-	if f.dead, n, ok = union(dead, f.died, f.rows); ok {
-		f.gone = n == f.rows
+	if f.dead, f.lost, ok = union(dead, f.died, f.rows); ok {
+		f.gone = f.lost == f.rows
 	}
 	return ok, nil
 }
@@ -203,7 +204,9 @@ func (t *Tables) shrunk(s *shape, p *plan, location string, f *shrinking, id int
 	remove := func(e *entry, m *manifest) {
 		e.Status, e.Snapshot = deleted, &id
 		m.changed = true
-		p.removed.add(&e.File)
+		var of totals
+		of.add(&e.File)
+		p.kept, p.removed = p.kept.less(of), p.removed.plus(of)
 	}
 	if f.deletes != nil {
 		remove(f.deletes, f.deletesIn)
@@ -212,8 +215,7 @@ func (t *Tables) shrunk(s *shape, p *plan, location string, f *shrinking, id int
 		remove(f.data, f.in)
 	} else {
 		of := &File{Table: s.table.Name, Path: f.path, Kind: f.kind, Day: f.date, Rows: f.rows, Bytes: f.bytes}
-		_, n, _ := union(f.dead, nil, f.rows)
-		p.deletes = append(p.deletes, &deletion{of, t.folder(of.Table) + deletesKey(location, f.dead), f.dead, n})
+		p.deletes = append(p.deletes, &deletion{of, t.folder(of.Table) + deletesKey(location, f.dead), f.dead, f.lost})
 	}
 	p.changed = true
 }
