@@ -93,7 +93,11 @@ func (c *Checkpoint) check(number uint64) error {
 
 // ReadPart reads the changes of a part.
 func (l *Log) ReadPart(ctx context.Context, p Part) (*Changes, error) {
-	b, err := l.partBytes(ctx, p)
+	of, err := l.partEntry(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	b, err := l.partBytes(ctx, p, of)
 	if err != nil {
 		return nil, err
 	}
@@ -107,15 +111,20 @@ func (l *Log) ReadPart(ctx context.Context, p Part) (*Changes, error) {
 	return c, nil
 }
 
-// partBytes reads the file of a part, and compares its hash.
-func (l *Log) partBytes(ctx context.Context, p Part) ([]byte, error) {
+// partEntry finds the file of a part, and compares its size.
+func (l *Log) partEntry(ctx context.Context, p Part) (bucket.Entry, error) {
 	of, _, err := l.Bucket.Stat(ctx, p.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.Bucket.URL(p.Path), err)
+		return of, fmt.Errorf("read %s: %w", l.Bucket.URL(p.Path), err)
 	}
 	if of.Size != p.Bytes {
-		return nil, l.broken(p.Path, fmt.Errorf("a part of a checkpoint has %d bytes, not %d", of.Size, p.Bytes))
+		return of, l.broken(p.Path, fmt.Errorf("a part of a checkpoint has %d bytes, not %d", of.Size, p.Bytes))
 	}
+	return of, nil
+}
+
+// partBytes reads the file of a part, and compares its hash.
+func (l *Log) partBytes(ctx context.Context, p Part, of bucket.Entry) ([]byte, error) {
 	b, err := l.bytes(ctx, of)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", l.Bucket.URL(p.Path), err)

@@ -1,16 +1,13 @@
 package journal
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/internal/pqfile"
 	"github.com/symlake/symlake/sinks/internal/pqfilter"
 )
 
@@ -85,31 +82,27 @@ func (l *Log) partWith(ctx context.Context, p Part, ids []symbol.ID) (*Changes, 
 	if p.Key != 0 {
 		return l.ReadPart(ctx, p)
 	}
-	groups, err := l.mayHold(ctx, p, ids)
-	if err != nil || len(groups) == 0 {
-		return NewChanges(), err
-	}
-	b, err := l.partBytes(ctx, p)
+	of, err := l.partEntry(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	f, err := pqfile.OpenRows(ctx, bytes.NewReader(b), int64(len(b)), func() (sinks.LakeKeys, error) { return l.Keys, nil })
-	if err != nil {
-		return nil, l.broken(p.Path, fmt.Errorf("a part of a checkpoint: %w", err))
+	groups, err := l.mayHold(ctx, p, of, ids)
+	if err != nil || len(groups) == 0 {
+		return NewChanges(), err
 	}
-	c := NewChanges()
-	if err := errors.Join(c.scan(ctx, f, groups), f.Close()); err != nil {
+	b, err := l.partBytes(ctx, p, of)
+	if err != nil {
+		return nil, err
+	}
+	c, err := decode(ctx, l.Keys, b, groups...)
+	if err != nil {
 		return nil, l.broken(p.Path, fmt.Errorf("a part of a checkpoint: %w", err))
 	}
 	return c, nil
 }
 
 // mayHold returns the row groups of a part that may speak of ids.
-func (l *Log) mayHold(ctx context.Context, p Part, ids []symbol.ID) (groups []int, err error) {
-	of, _, err := l.Bucket.Stat(ctx, p.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.Bucket.URL(p.Path), err)
-	}
+func (l *Log) mayHold(ctx context.Context, p Part, of bucket.Entry, ids []symbol.ID) (groups []int, err error) {
 	r, err := l.Bucket.Open(ctx, of)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", l.Bucket.URL(p.Path), err)

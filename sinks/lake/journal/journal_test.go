@@ -450,7 +450,11 @@ func TestFind(t *testing.T) {
 		hit := 0
 		for i := range 200 {
 			for _, p := range c.Parts {
-				groups, err := l.mayHold(t.Context(), p, []symbol.ID{testID(n + 100 + i)})
+				of, err := l.partEntry(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				groups, err := l.mayHold(t.Context(), p, of, []symbol.ID{testID(n + 100 + i)})
 				if err != nil {
 					t.Fatal(err)
 				}

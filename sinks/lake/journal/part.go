@@ -255,16 +255,17 @@ func (c *Changes) encode(w io.Writer, key *pqfile.FileKey) error {
 	return x.Close()
 }
 
-// decode reads what encode wrote.
-func decode(ctx context.Context, keys sinks.LakeKeys, b []byte) (*Changes, error) {
+// decode reads what encode wrote, or some row groups of it, in order. Without groups it reads all.
+func decode(ctx context.Context, keys sinks.LakeKeys, b []byte, groups ...int) (*Changes, error) {
 	f, err := pqfile.OpenRows(ctx, bytes.NewReader(b), int64(len(b)), func() (sinks.LakeKeys, error) { return keys, nil })
 	if err != nil {
 		return nil, err
 	}
 	c := NewChanges()
-	var groups []int
-	for g := range f.Groups() {
-		groups = append(groups, g)
+	if groups == nil {
+		for g := range f.Groups() {
+			groups = append(groups, g)
+		}
 	}
 	err = c.scan(ctx, f, groups)
 	return c, errors.Join(err, f.Close())
