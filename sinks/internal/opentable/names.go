@@ -71,21 +71,36 @@ func (n *Names) leaf(all []pqfile.Leaf, id int) *pqfile.Leaf {
 	return nil
 }
 
-// constant returns what all rows have in a column that their file lacks: a value of the partition, or the default of the schema.
-// ok is false where symlake cannot compare it.
-func (n *Names) constant(f *File, id int) (value []byte, ok bool) {
-	typ := n.types[id]
-	v, partition := f.identity[id]
-	if !partition && n.defaults[id] != nil {
-		if json.Unmarshal(n.defaults[id], &v) != nil {
-			return nil, false
-		}
-		if x, isNumber := v.(float64); isNumber && (typ == "int" || typ == "long") && x == float64(int64(x)) {
-			v = int64(x)
-		} else if typ != "string" {
-			return nil, false
-		}
+// lacked returns what all rows have in a column that their file lacks, as a whole number or a text: a value of the partition, or the
+// default of the schema. nil: NULL. ok is false where symlake does not read the default.
+func (n *Names) lacked(f *File, id int) (v any, ok bool) {
+	if v, ok := f.identity[id]; ok {
+		return v, true
 	}
+	text := n.defaults[id]
+	if text == nil {
+		return nil, true
+	}
+	switch n.types[id] {
+	case "string":
+		var s string
+		err := json.Unmarshal(text, &s)
+		return s, err == nil
+	case "int", "long":
+		var x int64
+		err := json.Unmarshal(text, &x)
+		return x, err == nil
+	}
+	return nil, false
+}
+
+// constant returns what lacked does, to be compared. ok is false where symlake cannot compare it.
+func (n *Names) constant(f *File, id int) (value []byte, ok bool) {
+	v, ok := n.lacked(f, id)
+	if !ok {
+		return nil, false
+	}
+	typ := n.types[id]
 	switch v := v.(type) {
 	case nil:
 		return equality.Null(), true
@@ -100,25 +115,28 @@ func (n *Names) constant(f *File, id int) (value []byte, ok bool) {
 // beside returns the values that a file may lack, as texts by the name of their column.
 func (n *Names) beside(f *File) map[string]string {
 	values := map[string]string{}
-	for id, text := range n.defaults {
-		var s string
-		if typ := n.types[id]; typ == "string" && json.Unmarshal(text, &s) == nil {
-			values[n.ids[id]] = s
-		} else if typ == "int" || typ == "long" {
-			values[n.ids[id]] = string(text)
+	note := func(id int) {
+		v, ok := n.lacked(f, id)
+		if !ok {
+			return
+		}
+		typ := n.types[id]
+		switch v := v.(type) {
+		case string:
+			if typ == "string" {
+				values[n.ids[id]] = v
+			}
+		case int64:
+			if typ == "int" || typ == "long" {
+				values[n.ids[id]] = strconv.FormatInt(v, 10)
+			}
 		}
 	}
-	for id, v := range f.identity {
-		typ := n.types[id]
-		s, isText := v.(string)
-		whole, isNumber := v.(int64)
-		delete(values, n.ids[id])
-		switch {
-		case isText && typ == "string":
-			values[n.ids[id]] = s
-		case isNumber && (typ == "int" || typ == "long"):
-			values[n.ids[id]] = strconv.FormatInt(whole, 10)
-		}
+	for id := range n.defaults {
+		note(id)
+	}
+	for id := range f.identity {
+		note(id)
 	}
 	return values
 }
@@ -199,7 +217,7 @@ type mappedName struct {
 	Fields []mappedName `json:"fields"`
 }
 
-// maxMapped bounds the names of a mapping: columns within others have as many as all of these multiplied.
+// maxMapped bounds the paths that a mapping gives. Each name of a column gives another path to all columns within it.
 const maxMapped = 1 << 16
 
 // mapped adds the names of a mapping, left of them at most. A path leaves out that a list has elements.

@@ -86,6 +86,14 @@ func TestLacking(t *testing.T) {
 	if beside := n.beside(f); len(beside) != 2 || beside["os"] != "android" || beside["n"] != "7" {
 		t.Errorf("values beside the file: %q", beside)
 	}
+	const large = 1<<53 + 1 // no float64 holds it
+	l := &Names{ids: map[int]string{1: "l"}, types: map[int]string{1: "long"}, defaults: map[int]json.RawMessage{1: json.RawMessage("9007199254740993")}}
+	if value, ok := l.constant(&File{}, 1); !ok || string(value) != string(equality.Number(large)) {
+		t.Errorf("a large default: %q, %t", value, ok)
+	}
+	if beside := l.beside(&File{}); beside["l"] != "9007199254740993" {
+		t.Errorf("a large default beside the file: %q", beside)
+	}
 	set := equality.NewSet(new(equality.Budget))
 	f.byValue = []*valueDeletes{{columns: []int{3}, set: set}}
 	b, err := file.Open(formattest.Testdata(t, "rest/equality"))
