@@ -67,7 +67,7 @@ func (r *jsonRow) parse(line []byte, c Columns, prefix string) error {
 		end := s.At
 		s.Space()
 		s.Eat(',')
-		if name, ok := strings.CutPrefix(key, prefix); ok && isAdded(name) {
+		if name, ok := strings.CutPrefix(key, prefix); ok && slices.Contains(allNames, name) {
 			if next < len(added) && (added[next] == name || next == len(added)-1 && name == "chain") {
 				next++
 				continue
@@ -88,15 +88,14 @@ func (r *jsonRow) parse(line []byte, c Columns, prefix string) error {
 	return nil
 }
 
+// allNames are the fields that are added to frames, in their order, and chain, which stacks have in place of the last one.
+var allNames = answers.Names()
+
 // addedNames are the fields that are added, in their order; of stacks the last one is chain.
-var addedNames = answers.Names()[:8]
+var addedNames = allNames[:len(allNames)-1]
 
 // AddedNames returns the names of the columns that answers have, without a prefix: inlines are of frames, and chain of stacks.
 func AddedNames() []string { return answers.Names() }
-
-func isAdded(name string) bool {
-	return name == "chain" || slices.Contains(addedNames, name)
-}
 
 // take keeps a member that has a role.
 func (r *jsonRow) take(key string, value []byte, c Columns) {
