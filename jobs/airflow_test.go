@@ -277,13 +277,8 @@ func TestAirflow(t *testing.T) {
 			a.env = append(slices.Clone(many), "SYMLAKE_SHARDS=1")
 			r := a.run(0, "success", "success success success success success")
 			ranges := 0
-			out, _ := mustRun(t, []int{0}, "--store", a.store, "--json", "artifacts")
-			for line := range strings.Lines(out) {
-				var stored struct{ Ranges int }
-				if err := json.Unmarshal([]byte(line), &stored); err != nil {
-					t.Fatal(err)
-				}
-				ranges += stored.Ranges
+			for _, stored := range artifactsOf(t, a.store) {
+				ranges += int(stored.Ranges)
 			}
 			if s := r.report; r.tries["ingest 0"] != 3 || s.Loaded != 3 || s.Rejected != 0 || s.Artifacts != 3 || len(s.IDs) != 3 || s.Ranges != ranges || ranges == 0 || s.Stored == 0 {
 				t.Errorf("%d tries, %d ranges, told %+v", r.tries["ingest 0"], ranges, s)
@@ -301,7 +296,7 @@ func TestAirflow(t *testing.T) {
 
 			// Nothing is new, but a run that was not Airflow's left something to tell: a name came that was asked for.
 			a.put("d.so", object("libgame-armv7-dw4.so"))
-			out, _ = mustRun(t, []int{0}, "--json", "inspect", filepath.Join(a.objects, "d.so"))
+			out, _ := mustRun(t, []int{0}, "--json", "inspect", filepath.Join(a.objects, "d.so"))
 			var d struct{ Names []string }
 			if err := json.Unmarshal([]byte(out), &d); err != nil {
 				t.Fatal(err)

@@ -51,12 +51,7 @@ type codeBytes struct{ all, line, inline int64 }
 func lookUpCode(t *testing.T, store string, code [][]any) (known map[string]*wire.Artifact, answers []*wire.Answer) {
 	t.Helper()
 	known = map[string]*wire.Artifact{}
-	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "artifacts")
-	for line := range strings.Lines(out) {
-		a := new(wire.Artifact)
-		if err := json.Unmarshal([]byte(line), a); err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range artifactsOf(t, store) {
 		known[a.Artifact] = a
 	}
 	var questions strings.Builder

@@ -145,13 +145,8 @@ func compareWithLookup(t *testing.T, store string, rows []string) {
 		return cmpOr(strings.Compare(a.Artifact, b.Artifact), int(a.Start-b.Start))
 	})
 	names := map[string]string{} // artifact → a name that is its alone
-	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "artifacts")
 	total := 0
-	for line := range strings.Lines(out) {
-		var a wire.Artifact
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range artifactsOf(t, store) {
 		names[a.Artifact] = a.Names[0]
 		total += int(a.Ranges)
 	}
@@ -367,12 +362,7 @@ func printed(out string, words []string) bool {
 func largestFunctions(t *testing.T, store, rows string) (all [][]string) {
 	t.Helper()
 	kinds := map[string]string{}
-	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "artifacts")
-	for line := range strings.Lines(out) {
-		var a wire.Artifact
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range artifactsOf(t, store) {
 		kinds[a.Artifact] = string(a.Kind)
 	}
 	var code [][]any

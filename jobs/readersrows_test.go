@@ -140,16 +140,25 @@ func hasFrame(a *wire.Answer, method string) bool {
 	return false
 }
 
+// artifactsOf gives all artifacts of a store.
+func artifactsOf(t *testing.T, store string) (all []*wire.Artifact) {
+	t.Helper()
+	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "artifacts")
+	for line := range strings.Lines(out) {
+		a := new(wire.Artifact)
+		if err := json.Unmarshal([]byte(line), a); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
 // namesOf gives a name of each artifact of a store.
 func namesOf(t *testing.T, store string) map[string]string {
 	t.Helper()
 	names := map[string]string{}
-	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "artifacts")
-	for line := range strings.Lines(out) {
-		var a wire.Artifact
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range artifactsOf(t, store) {
 		names[a.Artifact] = a.Names[0]
 	}
 	return names

@@ -268,12 +268,7 @@ func newStormReaders(t *testing.T, clean string) *stormReaders {
 		}
 	}
 	r := &stormReaders{}
-	out, _ = mustRun(t, []int{0}, "--store", clean, "--json", "artifacts")
-	for line := range strings.Lines(out) {
-		var a struct{ Artifact string }
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range artifactsOf(t, clean) {
 		if held[a.Artifact] == 1 {
 			r.ask += a.Artifact + " +0x8\n" + a.Artifact + " +0x40\n"
 		}
