@@ -27,7 +27,7 @@ type process struct {
 // jvm is how to start a Java program of HBase's jars.
 type jvm struct {
 	java, lib string
-	conf      string // folder, first on the class path
+	conf      string // folder, last on the class path
 	log       string
 	heap      string
 	long      bool // it is measured, or runs for long: compile and collect as a server would
@@ -57,7 +57,7 @@ func (j jvm) start() (*process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	tmp := filepath.Join(j.conf, "java") // for web servers, and all that is written to /tmp otherwise
+	tmp := filepath.Join(j.conf, "java") // for temporary files of web servers and of the JVM
 	if err := os.MkdirAll(tmp, 0o777); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@
 //
 //	a reader needs                    and finds it
 //	data files and deletes            for the grace after its snapshot was the newest
-//	lists and manifests, to plan      for the grace too, while those of later snapshots take 384 KiB at most,
+//	lists and manifests, to plan      for the grace too, while later snapshots made 384 KiB of them at most,
 //	                                  or while its snapshot is among the newest 32, or in the history
 //
 // Every 32nd commit deletes lists and manifests above these bounds, so ingests within the grace leave few of them. Clean

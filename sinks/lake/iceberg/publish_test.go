@@ -502,7 +502,7 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// Lists and manifests stay while those of later commits are small, and those of the newest states however large they are.
+// Lists and manifests stay while later commits made few bytes of them. For the newest states they always stay.
 func TestFloor(t *testing.T) {
 	for _, c := range []struct {
 		each        int64
