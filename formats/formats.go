@@ -119,6 +119,8 @@ type Artifact struct {
 	// Ordered promises three facts of a script: it has one part; the runs of that part ascend and lie apart; the strings
 	// of its first run are the strings of all runs, no two of them equal. So ingest makes its rows while it reads.
 	Ordered bool
+	// Few says that an Ordered script has few ranges. Ingest holds them, and counts their strings before it makes rows.
+	Few bool
 	// Lasting promises that the strings of runs stay what they are until the object is closed, not during the call
 	// alone: the caller need not copy them.
 	Lasting bool

@@ -89,7 +89,7 @@ func (e *emitter) end() {
 // grow makes room for more ranges of the run, with a mark for each.
 func (e *emitter) grow() {
 	n := len(e.run.Ranges)
-	if n == 0 && e.most >= pooledRanges {
+	if n == 0 {
 		if r, is := rooms.Get().(*room); is {
 			e.run.Ranges, e.run.Marks = r.ranges, r.marks
 			return

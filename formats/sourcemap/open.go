@@ -39,7 +39,7 @@ func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, e
 	if l.HermesOffsets != (mapfile.Span{}) || l.ModuleOffsets != (mapfile.Span{}) || len(l.Segments) > 0 {
 		a.End = max(a.End, symbol.TablesEnd)
 	}
-	a.ExplodeScript, a.Texts, a.Ordered = o.explode, o.texts, o.ordered()
+	a.ExplodeScript, a.Texts, a.Ordered, a.Few = o.explode, o.texts, o.ordered(), l.Mappings.To-l.Mappings.From < fewBytes
 	obj := &formats.Object{Artifacts: []formats.Artifact{a}}
 	obj.Close = o.close
 	return obj, nil
@@ -54,14 +54,14 @@ func endOf(l *mapfile.Layout, segment uint32) uint64 {
 	return uint64(segment*symbol.MaxLine+lines) << 32
 }
 
-// orderedBytes is of how many bytes of mappings on a map has enough ranges for all its strings to be worth
-// sharing: ingest does not count before it begins.
-const orderedBytes = 64 << 10
+// fewBytes is how many bytes of mappings have few ranges. A map of as many or more has enough ranges for all its strings to
+// be worth sharing.
+const fewBytes = 64 << 10
 
 // ordered reports whether the map's segments are all that it says, and come as they answer.
 func (o *object) ordered() bool {
 	l := o.layout
-	return l.Mappings.To-l.Mappings.From >= orderedBytes && l.Sections == nil && len(l.Segments) == 0 &&
+	return l.Sections == nil && len(l.Segments) == 0 &&
 		l.HermesOffsets == (mapfile.Span{}) && l.ModuleOffsets == (mapfile.Span{}) && !l.IsCompilers()
 }
 

@@ -2,12 +2,17 @@ package build
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row/classes"
 	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // FeedRanges is about how many ranges a parcel holds. A taker writes one while the sweep fills the
@@ -120,7 +125,7 @@ func (p *parcel) write(to func(*symbol.Script) error) error {
 var parcels = sync.Pool{New: func() any { return new(parcel) }}
 
 // pooledRanges is the most that a parcel of parcels has room for.
-const pooledRanges = 256
+const pooledRanges = 2048
 
 // end gives the parcel to a later load, unless it is large.
 func (p *parcel) end() {
@@ -210,4 +215,86 @@ func (f *feed) end() (err error) {
 		err = errors.Join(err, <-f.done)
 	}
 	return err
+}
+
+// held is a copy of the few runs of a script that come in order, and of the strings that they use.
+type held struct {
+	budget *scratch.Budget
+	bytes  int64 // taken of the budget
+	most   int64 // bytes of names
+
+	parcel  *parcel
+	strings []string // copies; "": no run uses the string
+	text    strings.Builder
+	names   int64    // bytes of strings
+	uses    []uint32 // by string: how many runs use it
+	last    []uint32 // by string: the number of the run that used it last, from 1
+}
+
+// firstText is the room for the text of the first names, and mostText the most room that is made ahead.
+const firstText, mostText = 1 << 10, 64 << 10
+
+// take copies a run that sweep.Script has checked, and counts its strings.
+func (h *held) take(r *symbol.Script) error {
+	if h.parcel == nil {
+		h.parcel = parcels.Get().(*parcel)
+		n := len(r.Strings)
+		h.strings, h.uses, h.last = make([]string, n), make([]uint32, n), make([]uint32, n)
+		h.force(int64(n) * int64(unsafe.Sizeof("")+8))
+	}
+	run := uint32(len(h.parcel.runs)) + 1
+	use := func(s uint32) {
+		if h.last[s] != run {
+			h.last[s] = run
+			h.use(s, r.Strings)
+		}
+	}
+	for i := range r.Scopes {
+		use(r.Scopes[i].Function)
+		use(r.Scopes[i].Call.File)
+	}
+	for i := range r.Ranges {
+		use(r.Ranges[i].At.File)
+		use(r.Marks[i].Name)
+		use(r.Marks[i].Compiled)
+	}
+	if h.names > h.most {
+		return &formats.Error{Format: "run", Section: "names", Offset: h.names, Want: fmt.Sprintf("names of at most %d bytes together", h.most), Err: formats.ErrLimit}
+	}
+	h.force(int64(len(r.Ranges))*int64(unsafe.Sizeof(symbol.Range{})+unsafe.Sizeof(symbol.Mark{})) + int64(len(r.Scopes))*int64(unsafe.Sizeof(symbol.Scope{})))
+	h.parcel.add(r)
+	h.parcel.runs[len(h.parcel.runs)-1].Strings = h.strings
+	return nil
+}
+
+// use counts another run that uses string s. It copies the string for the first one.
+func (h *held) use(s uint32, of []string) {
+	if h.uses[s]++; h.uses[s] > 1 || of[s] == "" {
+		return
+	}
+	text := of[s]
+	if h.text.Cap()-h.text.Len() < len(text) { // those before keep their room
+		room := max(len(text), min(mostText, max(firstText, 2*h.text.Cap())))
+		h.text.Reset()
+		h.text.Grow(room)
+		h.force(int64(room))
+	}
+	from := h.text.Len()
+	h.text.WriteString(text)
+	h.strings[s] = h.text.String()[from:]
+	h.names += int64(len(text)) + int64(unsafe.Sizeof(text))
+}
+
+func (h *held) force(n int64) {
+	h.bytes += n
+	h.budget.Force(n)
+}
+
+// close gives the memory back.
+func (h *held) close() {
+	h.budget.Give(h.bytes)
+	if h.parcel != nil {
+		h.parcel.end()
+		h.parcel = nil
+	}
 }

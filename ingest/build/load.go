@@ -9,15 +9,18 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/build/sweep"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/failure"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/publish"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
 )
 
 // artifact decides about one artifact of x, and loads it if need be.
@@ -56,7 +59,16 @@ func (x *object) load(ctx context.Context, b bid, rec, rival *catalog.Record) (e
 	e := &encoding{x: x, format: b.format, of: a, known: Clone(&a.Artifact), member: member, layout: b.layout}
 	e.unwind = &unwinding{b: x.b, format: b.format, of: a, canonical: e.known.Canonical, ruleBytes: e.stringBytes()}
 	defer func() { err = errors.Join(err, e.unwind.close()) }()
-	if e.runs = e.passed; !a.Ordered {
+	switch {
+	case a.Ordered && a.Few:
+		h, err := e.hold(ctx)
+		defer h.close()
+		if err != nil {
+			return x.reject(ctx, a.ID, member, err)
+		}
+	case a.Ordered:
+		e.runs = e.passed
+	default:
 		s, err := e.sort(ctx)
 		if s != nil {
 			defer func() { err = errors.Join(err, s.Close()) }()
@@ -149,4 +161,50 @@ func Clone(a *symbol.Artifact) *symbol.Artifact {
 // allNames returns the names of an artifact of x: its own, and the names that the app gives it.
 func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
 	return append(slices.Clone(a.Names), discover.AppNames(x.App, a.Names)...)
+}
+
+// hold explodes a script of few runs. Then e.runs gives them as often as it is called. The caller closes what it returns,
+// after an error too.
+func (e *encoding) hold(ctx context.Context) (*held, error) {
+	h := &held{budget: e.x.b.Budget, most: e.stringBytes()}
+	script := sweep.Script{Emit: h.take}
+	within, ended := e.x.b.Tally.Begin(ctx, report.StageExplode, e.of.Canonical)
+	err := e.explodeInOrder(within, &script)
+	ended(err)
+	if err != nil {
+		return h, err
+	}
+	e.runs = func(_ context.Context, begin beginner) (sweep.Counts, error) {
+		if h.parcel == nil {
+			return script.Counts, nil
+		}
+		to, err := begin(dictionary.Table{Strings: h.strings, Runs: h.uses})
+		if err != nil {
+			return script.Counts, err
+		}
+		take, end := to.beside(false)
+		h.parcel.close()
+		err = h.parcel.write(take)
+		return script.Counts, errors.Join(err, end())
+	}
+	return h, e.unchanged(ctx)
+}
+
+// explodeInOrder gives the runs of the one part to script.
+func (e *encoding) explodeInOrder(ctx context.Context, script *sweep.Script) error {
+	if err := e.x.slot(ctx); err != nil {
+		return err
+	}
+	defer e.x.unslot()
+	var q symbol.Quality
+	err := mapped(func() (err error) { // names may lie in the object
+		q, err = e.part(ctx, 0, formats.Takers{Script: script.Add})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var total symbol.Quality
+	total.Add(q)
+	return e.exploded(total, map[int][]string{0: q.Warnings})
 }
