@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"sync"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
@@ -20,8 +21,8 @@ func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Class
 	if err != nil {
 		return symbol.Quality{}, err
 	}
-	p := m.parser(s, emit)
-	defer m.free(p)
+	p := newParser(m.in.Limits, s.files.get, emit)
+	defer p.release()
 	if part == 0 {
 		for _, w := range s.warnings[:min(len(s.warnings), maxWarnings)] {
 			p.warn(w)
@@ -84,10 +85,38 @@ type parser struct {
 	note    note
 }
 
+// newParser returns a parser, which release gives to the next caller.
 func newParser(l *formats.Limits, fileOf func(string) string, emit func(*symbol.Class) error) *parser {
-	p := &parser{limits: l, fileOf: fileOf, emit: emit, named: map[string]bool{}, ordered: true}
-	p.known.seed = maphash.MakeSeed()
+	p := parsers.Get().(*parser)
+	p.limits, p.fileOf, p.emit = l, fileOf, emit
 	return p
+}
+
+// parsers are free: what one grew to for a part or for a mapping serves the next.
+var parsers = sync.Pool{New: func() any {
+	return &parser{named: map[string]bool{}, ordered: true, known: signatures{seed: maphash.MakeSeed()}}
+}}
+
+// pooledMembers is the most members and methods that a parser of parsers has room for.
+const pooledMembers = 64 << 10
+
+// release gives the parser to the next caller of newParser, unless it is large. It forgets all that points into the
+// mapping.
+func (p *parser) release() {
+	if cap(p.members)+cap(p.sorted)+cap(p.slab)+cap(p.rules)+cap(p.spans) > pooledMembers {
+		return
+	}
+	clear(p.methods[:cap(p.methods)])
+	clear(p.slab[:cap(p.slab)])
+	clear(p.rules[:cap(p.rules)])
+	clear(p.members[:cap(p.members)])
+	clear(p.sorted[:cap(p.sorted)])
+	clear(p.known.texts[:cap(p.known.texts)])
+	clear(p.class.Files[:cap(p.class.Files)])
+	clear(p.named)
+	*p = parser{named: p.named, ordered: true, known: p.known, methods: p.methods[:0], slab: p.slab[:0], rules: p.rules[:0],
+		members: p.members[:0], sorted: p.sorted[:0], spans: p.spans[:0], class: symbol.Class{Files: p.class.Files[:0]}}
+	parsers.Put(p)
 }
 
 func (p *parser) warn(s string) {
@@ -147,7 +176,7 @@ func (p *parser) begin(b []byte) {
 	}
 	p.quality.Units++
 	p.began = p.line
-	p.class = symbol.Class{Name: text(renamed), Original: text(original)}
+	p.class = symbol.Class{Name: text(renamed), Original: text(original), Files: p.class.Files[:0]}
 	p.known.reset()
 }
 

@@ -202,6 +202,7 @@ func (p *partition) explode(ctx context.Context, part int, emit func(*symbol.Cla
 		return prelude[i].File
 	}
 	c := newParser(p.in.Limits, fileOf, emit)
+	defer c.release()
 	if part == 0 {
 		if p.meta.version.unknown {
 			c.warn("METADATA: the map version is newer than 2.2: what is new in it is read as a comment")

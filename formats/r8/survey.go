@@ -20,29 +20,8 @@ type mapping struct {
 	in    *formats.Input
 	parts int
 
-	mu      sync.Mutex
-	survey  *survey   // nil: not made yet
-	parsers []*parser // that are free: what one grew to for a part serves the next
-}
-
-// parser gives one for a part, which free takes back.
-func (m *mapping) parser(s *survey, emit func(*symbol.Class) error) *parser {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n := len(m.parsers); n > 0 {
-		p := m.parsers[n-1]
-		m.parsers = m.parsers[:n-1]
-		p.emit, p.quality, p.open, p.lost, p.skip = emit, symbol.Quality{}, false, false, false
-		p.forget()
-		return p
-	}
-	return newParser(m.in.Limits, s.files.get, emit)
-}
-
-func (m *mapping) free(p *parser) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.parsers = append(m.parsers, p)
+	mu     sync.Mutex
+	survey *survey // nil: not made yet
 }
 
 // survey is what one pass over the class lines tells, so that parts can be read apart.

@@ -316,5 +316,8 @@ func (l *Lane) release() {
 		b := l.buf[:0]
 		buffers.Put(&b)
 	}
+	if l.packer != nil {
+		l.packer.Release()
+	}
 	l.counts, l.uses, l.tables, l.buf, l.batch, l.packer, l.near = nil, nil, nil, nil, batch{}, nil, nil
 }

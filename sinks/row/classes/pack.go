@@ -3,6 +3,7 @@ package classes
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/internal/column"
@@ -48,7 +49,27 @@ func NewPacker(share func(s string) uint32) *Packer {
 	if share == nil {
 		share = func(string) uint32 { return 0 }
 	}
-	return &Packer{plain: newPlain(), share: share}
+	w := packers.Get().(*Packer)
+	w.share = share
+	return w
+}
+
+var packers = sync.Pool{New: func() any { return &Packer{plain: newPlain()} }}
+
+// Release gives the packer to the next caller of NewPacker, unless it is large.
+func (w *Packer) Release() {
+	m := w.plain.methods
+	size := cap(w.form) + cap(w.refs) + cap(m.text)*16 + cap(m.all)*24 + cap(w.foreign)*16
+	for i := range w.cols {
+		size += cap(w.cols[i])
+	}
+	if size > pooledBytes {
+		return
+	}
+	clear(m.all[:cap(m.all)]) // they point into objects
+	clear(w.foreign[:cap(w.foreign)])
+	w.share = nil
+	packers.Put(w)
 }
 
 // Append appends c, packed.

@@ -13,6 +13,8 @@ import (
 	"hash"
 	"math"
 	"math/bits"
+	"slices"
+	"sync"
 
 	"github.com/symlake/symlake/sinks/internal/column"
 	"github.com/symlake/symlake/sinks/row"
@@ -54,17 +56,42 @@ type Writer struct {
 	content content
 	packed  packedClass
 
+	*buffers
 	table   *dictionary.Table
 	dict    []uint32 // by the number of a string: its number in the dictionary + 1
-	cols    [classColumns][]byte
 	bytes   int
 	classes int
-	starts  [classColumns]int
-	texts   textIndex // of the strings that stand in the open block
-	head    []byte
-	out     []byte
 	coded   [classColumns]column.Trial // what suited each column in the last block that was tried with both
 	blocks  int
+}
+
+// buffers are what a writer grows. The next writer takes them over.
+type buffers struct {
+	cols   [classColumns][]byte
+	starts [classColumns]int
+	texts  textIndex // of the strings that stand in the open block
+	placed []placed  // by the number of a string; none: the load has a dictionary, which holds nearly all
+	head   []byte
+	out    []byte
+}
+
+// placed is a string that has a number, in the block with that stamp.
+type placed struct{ stamp, at uint32 }
+
+var spare = sync.Pool{New: func() any { return &buffers{texts: newTextIndex()} }}
+
+// pooledBytes is the most that the next writer takes over.
+const pooledBytes = 1 << 20
+
+// release gives the buffers to the next writer, unless they are large.
+func (b *buffers) release() {
+	size := cap(b.out) + cap(b.placed)*8 + cap(b.texts.slots)*12
+	for i := range b.cols {
+		size += cap(b.cols[i])
+	}
+	if size <= pooledBytes {
+		spare.Put(b)
+	}
 }
 
 // NewWriter returns a writer of blocks that refer to the strings of t. numbers are their numbers in the
@@ -78,7 +105,14 @@ func NewWriter(t *dictionary.Table, numbers []uint32, coder *column.Encoder, key
 			dict[number] = numbers[at]
 		}
 	}
-	return &Writer{emit: emit, key: key, coder: coder, table: t, dict: dict, texts: newTextIndex()}
+	w := &Writer{buffers: spare.Get().(*buffers), emit: emit, key: key, coder: coder, table: t, dict: dict}
+	w.reset()
+	w.placed = w.placed[:0]
+	if !slices.ContainsFunc(numbers, func(n uint32) bool { return n != 0 }) {
+		w.placed = slices.Grow(w.placed, len(dict))[:len(dict)]
+		clear(w.placed)
+	}
+	return w
 }
 
 // Add encodes a class. Classes come in the order of their positions, no two of one name.
@@ -119,13 +153,15 @@ func (w *Writer) Add(c *Packed) error {
 }
 
 // Close emits the last block, which speaks for all positions that are left, and adds the digest of
-// the classes to sum.
+// the classes to sum. After it the writer takes no class.
 func (w *Writer) Close(sum hash.Hash) error {
 	if w.classes == 0 {
 		w.open(w.next)
 	}
 	err := w.flush(math.MaxUint64)
 	w.content.end(sum)
+	w.release()
+	w.buffers = nil
 	return err
 }
 
@@ -179,6 +215,10 @@ func (w *Writer) add(p *packedClass) error {
 				w.pair(col, d-1+refDict)
 				continue
 			}
+			if int(number) < len(w.placed) {
+				w.numbered(col, number)
+				continue
+			}
 			s = w.table.Strings[w.table.Index(number)]
 		}
 		w.text(col, s)
@@ -198,20 +238,32 @@ func (w *Writer) add(p *packedClass) error {
 	return nil
 }
 
-// text codes a string that the dictionary does not hold.
-func (w *Writer) text(col int, s string) {
+// text codes a string that the dictionary does not hold, and returns which string of the block it is.
+func (w *Writer) text(col int, s string) (at uint32) {
 	if s == "" {
 		w.pair(col, refEmpty)
-		return
+		return 0
 	}
 	if back, ok := w.texts.find(s, w.cols[colFreshText]); ok {
 		w.pair(col, refBack)
 		w.pair(col, back)
-		return
+		return uint32(w.texts.count()-1) - back
 	}
 	w.pair(col, refFresh)
 	w.put(colFreshLength, uint64(len(s)))
 	w.cols[colFreshText] = append(w.cols[colFreshText], s...)
+	return uint32(w.texts.count() - 1)
+}
+
+// numbered codes a string that has a number, as text does. It looks only the first in a block up by its bytes.
+func (w *Writer) numbered(col int, number uint32) {
+	p := &w.placed[number]
+	if p.stamp == w.texts.stamp {
+		w.pair(col, refBack)
+		w.pair(col, uint32(w.texts.count()-1)-p.at)
+		return
+	}
+	*p = placed{w.texts.stamp, w.text(col, w.table.Strings[w.table.Index(number)])}
 }
 
 func (w *Writer) pair(col int, v uint32) {
