@@ -98,7 +98,7 @@ var parsers = sync.Pool{New: func() any {
 }}
 
 // pooledMembers is the most members and methods that a parser of parsers has room for.
-const pooledMembers = 64 << 10
+const pooledMembers = 2 << 10
 
 // release gives the parser to the next caller of newParser, unless it is large. It forgets all that points into the
 // mapping.
