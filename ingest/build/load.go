@@ -163,7 +163,7 @@ func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
 	return append(slices.Clone(a.Names), discover.AppNames(x.App, a.Names)...)
 }
 
-// hold explodes a script of few runs. Then e.runs gives them as often as it is called. The caller closes what it returns,
+// hold explodes a script of few runs. Then e.runs gives them, once. The caller closes what it returns,
 // after an error too.
 func (e *encoding) hold(ctx context.Context) (*held, error) {
 	h := &held{budget: e.x.b.Budget, most: e.stringBytes()}
