@@ -59,23 +59,10 @@ func (x *object) load(ctx context.Context, b bid, rec, rival *catalog.Record) (e
 	e := &encoding{x: x, format: b.format, of: a, known: Clone(&a.Artifact), member: member, layout: b.layout}
 	e.unwind = &unwinding{b: x.b, format: b.format, of: a, canonical: e.known.Canonical, ruleBytes: e.stringBytes()}
 	defer func() { err = errors.Join(err, e.unwind.close()) }()
-	switch {
-	case a.Ordered && a.Few:
-		h, err := e.hold(ctx)
-		defer h.close()
-		if err != nil {
-			return x.reject(ctx, a.ID, member, err)
-		}
-	case a.Ordered:
-		e.runs = e.passed
-	default:
-		s, err := e.sort(ctx)
-		if s != nil {
-			defer func() { err = errors.Join(err, s.Close()) }()
-		}
-		if err != nil {
-			return x.reject(ctx, a.ID, member, err)
-		}
+	release, err := e.ready(ctx)
+	defer func() { err = errors.Join(err, release()) }()
+	if err != nil {
+		return x.reject(ctx, a.ID, member, err)
 	}
 	now := x.b.Now()
 	if rival != nil || x.b.DryRun {
@@ -161,6 +148,24 @@ func Clone(a *symbol.Artifact) *symbol.Artifact {
 // allNames returns the names of an artifact of x: its own, and the names that the app gives it.
 func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
 	return append(slices.Clone(a.Names), discover.AppNames(x.App, a.Names)...)
+}
+
+// ready sets e.runs by what the artifact promises of its runs. The caller calls release, after an error too.
+func (e *encoding) ready(ctx context.Context) (release func() error, err error) {
+	release = func() error { return nil }
+	switch {
+	case e.of.Ordered && e.of.Few:
+		h, err := e.hold(ctx)
+		return func() error { h.close(); return nil }, err
+	case e.of.Ordered:
+		e.runs = e.passed
+		return release, nil
+	}
+	s, err := e.sort(ctx)
+	if s != nil {
+		release = s.Close
+	}
+	return release, err
 }
 
 // hold explodes a script of few runs. Then e.runs gives them, once. The caller closes what it returns,
