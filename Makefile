@@ -33,9 +33,7 @@ race: ## run the tests of sinks and ingest that start goroutines under the race 
 	bash testdata/race.sh $(GO)
 
 busy: ## run the tests that deal with clocks, processes and sockets beside twice as many busy loops as the machine has cores
-	bash testdata/busy.sh $(GO) test -short -count=1 ./sinks/bucket/... ./sinks/file ./sinks/kek/... ./sinks/lookup ./sinks/redis ./jobs/serve/... ./ingest/discover/hints
-	bash testdata/busy.sh $(GO) test -short -count=1 ./ingest -run 'Cancel|Deadline|Patience|Stuck|TakeOver|Wait|Worker'
-	bash testdata/busy.sh $(GO) test -short -count=1 ./jobs -run 'Death|RedisLies|ServeDrains|ServeRPC|ServeSlowCaller|Signals|StackFlow|Supervisor'
+	bash testdata/busy.sh $(GO)
 
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
