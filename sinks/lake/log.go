@@ -56,10 +56,21 @@ func (l *Lake) refresh(ctx context.Context) error {
 		return err
 	}
 	h, err := l.o.Heads.LakeHead(ctx, l.old.lake)
-	if err == nil && h.Number > 0 {
-		err = l.rolledBack(h, 0)
+	if err != nil || h.Number == 0 {
+		return err
 	}
-	return err
+	// Another process may have begun the log meanwhile.
+	if t, err = l.log.Tail(ctx); err != nil {
+		return err
+	}
+	if t.Number == 0 {
+		return l.rolledBack(h, 0)
+	}
+	if err := l.checkHead(ctx, &t); err != nil {
+		return err
+	}
+	l.tail, l.old = t, nil
+	return nil
 }
 
 // forget drops all that this process knows of the log.
