@@ -52,24 +52,17 @@ func (l *Lake) refresh(ctx context.Context) error {
 		l.old = nil
 		return nil
 	}
-	if l.old, err = readLegacy(ctx, l.b); err != nil || l.old.lake == "" || l.o.Heads == nil {
+	if l.old, err = readLegacy(ctx, l.b); err != nil || l.old.lake == "" {
 		return err
 	}
-	h, err := l.o.Heads.LakeHead(ctx, l.old.lake)
-	if err != nil || h.Number == 0 {
-		return err
-	}
-	// Another process may have begun the log meanwhile.
-	if t, err = l.log.Tail(ctx); err != nil {
-		return err
-	}
-	if t.Number == 0 {
-		return l.rolledBack(h, 0)
-	}
+	// The store may have seen entries: the log was rolled back, or another process has begun it meanwhile.
+	t.Lake = l.old.lake
 	if err := l.checkHead(ctx, &t); err != nil {
 		return err
 	}
-	l.tail, l.old = t, nil
+	if t.Number > 0 {
+		l.tail, l.old = t, nil
+	}
 	return nil
 }
 
