@@ -180,6 +180,13 @@ func (e *encoding) exploded(total symbol.Quality, warnings map[int][]string) err
 	return nil
 }
 
+// explodedOne notes the quality of an artifact that has one part.
+func (e *encoding) explodedOne(q symbol.Quality) error {
+	var total symbol.Quality
+	total.Add(q)
+	return e.exploded(total, map[int][]string{0: q.Warnings})
+}
+
 // unchanged checks that the bytes that were read are the listed object's.
 func (e *encoding) unchanged(ctx context.Context) error {
 	if _, remote := e.x.Task.Source.Bucket.(bucket.Fetcher); remote {
@@ -246,7 +253,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 		if script.Emit == nil {
 			size := textBytes(r.Strings)
 			if most := e.stringBytes(); size > most {
-				return &formats.Error{Format: "run", Section: "names", Offset: size, Want: fmt.Sprintf("names of at most %d bytes together", most), Err: formats.ErrLimit}
+				return longNames(size, most)
 			}
 			held = size
 			e.x.b.Budget.Force(held)
@@ -269,9 +276,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 	if err = errors.Join(err, end()); err != nil {
 		return script.Counts, err
 	}
-	var total symbol.Quality
-	total.Add(q)
-	if err := e.exploded(total, map[int][]string{0: q.Warnings}); err != nil {
+	if err := e.explodedOne(q); err != nil {
 		return script.Counts, err
 	}
 	return script.Counts, e.unchanged(ctx)
@@ -279,6 +284,11 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 
 // stringBytes returns the memory that the names of the artifact may take.
 func (e *encoding) stringBytes() int64 { return max(e.x.b.MemoryBytes, spill.MinStringBytes) }
+
+// longNames is the error of names that take size bytes.
+func longNames(size, most int64) error {
+	return &formats.Error{Format: "run", Section: "names", Offset: size, Want: fmt.Sprintf("names of at most %d bytes together", most), Err: formats.ErrLimit}
+}
 
 // textBytes returns the memory that strings take.
 func textBytes(strs []string) (n int64) {

@@ -2,13 +2,11 @@ package build
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row/classes"
 	"github.com/symlake/symlake/sinks/row/dictionary"
@@ -259,7 +257,7 @@ func (h *held) take(r *symbol.Script) error {
 		use(r.Marks[i].Compiled)
 	}
 	if h.names > h.most {
-		return &formats.Error{Format: "run", Section: "names", Offset: h.names, Want: fmt.Sprintf("names of at most %d bytes together", h.most), Err: formats.ErrLimit}
+		return longNames(h.names, h.most)
 	}
 	h.force(int64(len(r.Ranges))*int64(unsafe.Sizeof(symbol.Range{})+unsafe.Sizeof(symbol.Mark{})) + int64(len(r.Scopes))*int64(unsafe.Sizeof(symbol.Scope{})))
 	h.parcel.add(r)

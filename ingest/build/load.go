@@ -209,7 +209,5 @@ func (e *encoding) explodeInOrder(ctx context.Context, script *sweep.Script) err
 	if err != nil {
 		return err
 	}
-	var total symbol.Quality
-	total.Add(q)
-	return e.exploded(total, map[int][]string{0: q.Warnings})
+	return e.explodedOne(q)
 }
