@@ -85,15 +85,16 @@ func newTarget(t testing.TB, server *hbasetest.Server, o WriteOptions, splits ..
 	return x
 }
 
-// someLoads are n loads, in no order, of 1 to maxRows rows each.
+// someLoads are n loads, in no order, of 1 to maxRows rows each. Each part of the keys has as many, as far as n goes.
 func someLoads(n, maxRows, valueBytes int) [][]sinks.Row {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), 0))
 	var all [][]sinks.Row
-	for range n {
+	for load := range n {
 		p := make([]byte, sinks.PrefixBytes)
 		for i := range p {
 			p[i] = byte(rng.Uint32())
 		}
+		p[0] = byte((load*256 + rng.IntN(256)) / n)
 		var rows []sinks.Row
 		for i := range 1 + rng.IntN(maxRows) {
 			v := make([]byte, rng.IntN(valueBytes))
@@ -104,6 +105,7 @@ func someLoads(n, maxRows, valueBytes int) [][]sinks.Row {
 		}
 		all = append(all, rows)
 	}
+	rng.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -163,19 +164,36 @@ logger.metrics.name = org.apache.hadoop.metrics2
 logger.metrics.level = ERROR
 `
 
-// ports takes n ports that were free together just now.
+// ports takes n ports that are free, for servers of this program. They lie below the ports that systems give to
+// connections, which would take one before its server does. A UDP socket of the same number keeps each from other tests
+// until the program ends.
 func ports(n int) ([]int, error) {
-	list := make([]int, n)
-	for i := range list {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
+	const first, end = 10_000, 32_768
+	var list []int
+	for tries := 0; len(list) < n; tries++ {
+		if tries == 1000+n {
+			return nil, fmt.Errorf("find %d free ports from %d to %d on 127.0.0.1: %d tries found %d", n, first, end-1, tries, len(list))
 		}
-		defer l.Close()
-		list[i] = l.Addr().(*net.TCPAddr).Port
+		port := first + rand.IntN(end-first)
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		mark, err := net.ListenPacket("udp", address)
+		if err != nil {
+			continue
+		}
+		server, err := net.Listen("tcp", address)
+		if err != nil {
+			mark.Close()
+			continue
+		}
+		server.Close()
+		marks.Store(port, mark)
+		list = append(list, port)
 	}
 	return list, nil
 }
+
+// marks are the sockets that keep the ports of this program, by port.
+var marks sync.Map
 
 // cleaner remembers what to undo, for servers that outlive a test.
 type cleaner struct {
