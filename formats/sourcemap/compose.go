@@ -187,7 +187,7 @@ func (p *packed) put(e *emitter, m *mapfile.Mapping, g marked) error {
 	b := borderAt(p.borders, uint64(m.Line)<<32|uint64(m.Original))
 	node := b.Node
 	if p.origins != nil {
-		node = e.originNode(p.origins.Of(uint64(m.Line)<<32|uint64(to.Column), to, b.Of), p.origins, p.sources, &g.Mark, b.Node)
+		node, g.Compiled = e.originNode(p.origins.Of(uint64(m.Line)<<32|uint64(to.Column), to, b.Of), p.origins, p.sources, b.Node)
 	}
 	return e.add(g, node)
 }

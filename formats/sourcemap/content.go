@@ -3,7 +3,6 @@ package sourcemap
 import (
 	"context"
 	"errors"
-	"unsafe"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/json"
@@ -56,13 +55,13 @@ func mapTexts(ctx context.Context, in *formats.Input, l *mapfile.Layout, emit fu
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		text, err := t.String(in.Limits.SourceBytes)
+		text, err := t.Text(in.Limits.SourceBytes)
 		if errors.Is(err, formats.ErrLimit) {
 			return nil // it was passed over
 		}
 		if err != nil {
 			return err
 		}
-		return emit(e.run.Strings[w.sources[i]], unsafe.Slice(unsafe.StringData(text), len(text)))
+		return emit(e.run.Strings[w.sources[i]], text)
 	})
 }

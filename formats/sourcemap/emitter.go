@@ -33,7 +33,7 @@ type emitter struct {
 	scopes  []scopeAt
 	runs    uint32
 	index   map[string]uint32   // of strings that are no sources or names
-	known   map[uint32]int32    // nodes of outermost functions by name
+	known   []int32             // nodes of outermost functions by name; 0: none yet
 	inlined map[inlinedAt]int32 // nodes of inlined functions
 	script  *origin.Script      // the functions of the script; nil: not known
 }
@@ -59,7 +59,7 @@ type scopeAt struct {
 
 func newEmitter(ctx context.Context, lim *formats.Limits, base uint64, emit func(*symbol.Script) error) *emitter {
 	e := &emitter{ctx: ctx, emit: emit, most: min(runRanges, lim.RunRanges), base: base, runs: 1, index: map[string]uint32{"": 0},
-		known: map[uint32]int32{}, inlined: map[inlinedAt]int32{}}
+		inlined: map[inlinedAt]int32{}}
 	e.run.Rank, e.run.Strings = symbol.RankScript, []string{""}
 	e.nodes = []mapfile.Node{{Parent: -1}}
 	return e
@@ -134,16 +134,14 @@ func (e *emitter) expect(n int) {
 
 // named gives the node of an outermost function.
 func (e *emitter) named(function uint32) int32 {
-	if function == 0 {
-		return 0
+	if n := len(e.run.Strings); len(e.known) < n {
+		e.known = append(e.known, make([]int32, n-len(e.known))...)
 	}
-	n, ok := e.known[function]
-	if !ok {
-		n = int32(len(e.nodes))
-		e.known[function] = n
+	if e.known[function] == 0 && function != 0 {
+		e.known[function] = int32(len(e.nodes))
 		e.nodes = append(e.nodes, mapfile.Node{Parent: -1, Function: function})
 	}
-	return n
+	return e.known[function]
 }
 
 // within gives the node of a function that was inlined into the node parent.

@@ -165,7 +165,8 @@ func (x *exploder) put(m *mapfile.Mapping, start, end uint64) error {
 	if start>>32 != (end-1)>>32 {
 		over = symbol.OverLines
 	}
-	if x.plain {
+	switch {
+	case x.plain:
 		g, mark, err := e.next(start, 0)
 		if err != nil {
 			return err
@@ -174,6 +175,8 @@ func (x *exploder) put(m *mapfile.Mapping, start, end uint64) error {
 		s.answer(m, &g.At, mark)
 		mark.Flags |= over
 		return nil
+	case x.origins != nil && over == 0: // the source's function may end with a line
+		return e.addOrigin(x.origins, s, m, start, end)
 	}
 	g := marked{Range: symbol.Range{Start: start, End: end}}
 	s.answer(m, &g.At, &g.Mark)
@@ -181,8 +184,6 @@ func (x *exploder) put(m *mapfile.Mapping, start, end uint64) error {
 	switch {
 	case x.under != nil:
 		return x.under.put(e, m, g)
-	case x.origins != nil && over == 0: // the source's function may end with a line
-		return e.addOrigin(x.origins, s, m, g)
 	case len(e.borders) > 0:
 		return e.addCut(g)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"path"
 	"strings"
-	"unsafe"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/json"
@@ -71,7 +70,7 @@ type tableReader struct {
 func (r *tableReader) add(i int, text []byte) {
 	name := r.e.run.Strings[r.s.sources[i]]
 	_ = formats.Guard(mapfile.Name, func() error {
-		found := source.New(name, text, r.most)
+		found := source.New(name, text, r.most, r.e.script != nil)
 		if found == nil {
 			return nil
 		}
@@ -106,12 +105,12 @@ func (r *tableReader) content(t *json.Reader, l *mapfile.Layout) error {
 		if err := r.e.ctx.Err(); err != nil {
 			return err
 		}
-		text, err := t.String(t.In.Limits.SourceBytes)
+		text, err := t.Text(t.In.Limits.SourceBytes)
 		if errors.Is(err, formats.ErrLimit) {
 			return nil // it was passed over
 		}
 		if err == nil {
-			r.add(i, unsafe.Slice(unsafe.StringData(text), len(text)))
+			r.add(i, text)
 		}
 		return err
 	})
@@ -168,32 +167,41 @@ func (r *tableReader) file(i int, c *formats.Input, at string) error {
 
 // addOrigin adds the range of a segment, with the function of its source. What stands behind a border in it
 // is the next function's of the script, which the segment does not tell of.
-func (e *emitter) addOrigin(o *origin.Map, s *sources, m *mapfile.Mapping, g marked) error {
-	e.moveTo(g.Start)
-	node := e.originNode(o.Of(g.Start, m, e.of), o, s, &g.Mark, e.node)
-	before := e.border
-	rest, err := e.cut(g, node)
+func (e *emitter) addOrigin(o *origin.Map, s *sources, m *mapfile.Mapping, start, end uint64) error {
+	e.moveTo(start)
+	node, compiled := e.originNode(o.Of(start, m, e.of), o, s, e.node)
+	if e.border < len(e.borders) && e.borders[e.border].At < end {
+		g := marked{Range: symbol.Range{Start: start, End: end}}
+		s.answer(m, &g.At, &g.Mark)
+		g.Compiled = compiled
+		rest, err := e.cut(g, node)
+		if err != nil {
+			return err
+		}
+		return e.add(rest, e.node)
+	}
+	g, mark, err := e.next(start, node)
 	if err != nil {
 		return err
 	}
-	if e.border != before {
-		node = e.node
-	}
-	return e.add(rest, node)
+	g.End = end + e.base
+	s.answer(m, &g.At, mark)
+	mark.Compiled = compiled
+	return nil
 }
 
-// originNode gives the node of an answer where the script's function is compiled, and notes that in mark.
-func (e *emitter) originNode(a origin.Answer, o *origin.Map, s *sources, mark *symbol.Mark, compiled int32) int32 {
+// originNode gives the node of an answer where the script's function is the node of, and that function's name if it is another.
+func (e *emitter) originNode(a origin.Answer, o *origin.Map, s *sources, of int32) (node int32, compiled uint32) {
 	if !a.Function.Known() {
-		return compiled
+		return of, 0
 	}
 	function := o.Name(a.Function)
-	if of := e.nodes[compiled].Function; of != function {
-		mark.Compiled = of
+	if is := e.nodes[of].Function; is != function {
+		compiled = is
 	}
 	if !a.Caller.Known() {
-		return e.named(function)
+		return e.named(function), compiled
 	}
 	call := symbol.Site{File: s.sources[a.Caller.Source], Line: a.Call.Line, Column: a.Call.Column}
-	return e.within(e.named(o.Name(a.Caller)), function, call)
+	return e.within(e.named(o.Name(a.Caller)), function, call), compiled
 }

@@ -1,46 +1,47 @@
 package json
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// unescape decodes the inside of a string; bad is the offset of bytes that are no
-// escape, or -1. Lone surrogates become U+FFFD.
-func unescape(raw []byte) (s string, bad int) {
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); {
-		if raw[i] != '\\' {
-			out = append(out, raw[i])
-			i++
-			continue
+// unescape appends the text that the inside of a string spells; bad is where it has no escape of JSON, -1: nowhere.
+func unescape(out, raw []byte) (text []byte, bad int) {
+	for at := 0; at < len(raw); {
+		to, n, ok := appendPiece(out, raw[at:])
+		if out, at = to, at+n; !ok {
+			return nil, at + 1
 		}
-		to, n := appendEscape(out, raw[i:])
-		if n == 0 {
-			return "", i + 1
-		}
-		out = to
-		i += n
 	}
-	return string(out), -1
+	return out, -1
 }
 
 // AppendUnescaped appends the text that the inside of a string spells. Bytes that are no escape stay as they stand, lone
 // surrogates become U+FFFD.
 func AppendUnescaped(out, raw []byte) []byte {
-	for i := 0; i < len(raw); {
-		n := 0
-		if raw[i] == '\\' {
-			out, n = appendEscape(out, raw[i:])
+	for len(raw) > 0 {
+		to, n, ok := appendPiece(out, raw)
+		if out, raw = to, raw[n:]; !ok {
+			out, raw = append(out, raw[0]), raw[1:]
 		}
-		if n == 0 {
-			out = append(out, raw[i])
-			n = 1
-		}
-		i += n
 	}
 	return out
+}
+
+// appendPiece appends what raw spells up to its first escape and with it, and returns how many bytes that took. Where the
+// escape is none, ok is false, and the piece ends before it.
+func appendPiece(out, raw []byte) (to []byte, n int, ok bool) {
+	at := bytes.IndexByte(raw, '\\')
+	if at < 0 {
+		return append(out, raw...), len(raw), true
+	}
+	out = append(out, raw[:at]...)
+	if to, n = appendEscape(out, raw[at:]); n == 0 {
+		return out, at, false
+	}
+	return to, at + n, true
 }
 
 // appendEscape appends the letter of the escape that b begins with, and returns how many bytes that took; 0: it is none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -30,6 +31,7 @@ type Reader struct {
 	at     int   // in buf
 	end    int64 // of the part of the input that is read
 	room   []byte
+	text   []byte // room of Text
 	err    error
 }
 
@@ -317,14 +319,25 @@ func (t *Reader) Number(most int64) (int64, error) {
 // String reads a string of at most most bytes. Where the input is in memory and
 // the string has no escapes, it is a part of the input.
 func (t *Reader) String(most int64) (string, error) {
-	q, err := t.quoted()
+	q, err := t.bounded(most)
 	if err != nil {
 		return "", err
 	}
-	if q.size > most {
-		return "", t.tooMuch(q.start, "a string of at most "+strconv.FormatInt(most, 10)+" bytes")
+	text, err := t.decoded(nil, q)
+	return unsafe.String(unsafe.SliceData(text), len(text)), err
+}
+
+// Text does the same. The text is valid until the next one is read.
+func (t *Reader) Text(most int64) ([]byte, error) {
+	q, err := t.bounded(most)
+	if err != nil {
+		return nil, err
 	}
-	return t.decoded(q)
+	text, err := t.decoded(t.text, q)
+	if q.escaped || !t.InMemory() {
+		t.text = text[:0]
+	}
+	return text, err
 }
 
 // Name reads a name. A name that is too long is cut (symbol.CutName); above Limits.LineBytes, the bytes as they stand
@@ -342,8 +355,8 @@ func (t *Reader) Name() (string, error) {
 		}
 		return c.Name(), err
 	}
-	s, err := t.decoded(q)
-	return symbol.ShortName(s, t.In.Limits.NameBytes), err
+	text, err := t.decoded(nil, q)
+	return symbol.ShortName(unsafe.String(unsafe.SliceData(text), len(text)), t.In.Limits.NameBytes), err
 }
 
 // quoted is a string that has just been passed.
@@ -352,6 +365,15 @@ type quoted struct {
 	at      int   // of its first quote, in the window as it was then
 	size    int64 // bytes between its quotes
 	escaped bool
+}
+
+// bounded passes a string of at most most bytes.
+func (t *Reader) bounded(most int64) (quoted, error) {
+	q, err := t.quoted()
+	if err == nil && q.size > most {
+		err = t.tooMuch(q.start, "a string of at most "+strconv.FormatInt(most, 10)+" bytes")
+	}
+	return q, err
 }
 
 // quoted passes a string.
@@ -365,26 +387,21 @@ func (t *Reader) quoted() (q quoted, err error) {
 	return q, err
 }
 
-// decoded returns the last quoted string, decoded.
-func (t *Reader) decoded(q quoted) (_ string, err error) {
-	start, at, size, escaped := q.start, q.at, q.size, q.escaped
+// decoded returns the last quoted string, decoded. It stands in the input, which must be in memory then, or behind room.
+func (t *Reader) decoded(room []byte, q quoted) (_ []byte, err error) {
 	var raw []byte
 	if t.In.Mapped != nil {
-		raw = t.buf[at+1 : t.at-1]
-		if !escaped {
-			return unsafe.String(unsafe.SliceData(raw), len(raw)), nil
+		if raw = t.buf[q.at+1 : t.at-1]; !q.escaped {
+			return raw, nil
 		}
-	} else if at = int(start - t.off); at >= 0 {
+	} else if at := int(q.start - t.off); at >= 0 {
 		raw = t.buf[at+1 : t.at-1]
-	} else if raw, err = t.In.View(start+1, size); err != nil {
-		return "", err
+	} else if raw, err = t.In.View(q.start+1, q.size); err != nil {
+		return nil, err
 	}
-	if !escaped {
-		return string(raw), nil
-	}
-	s, bad := unescape(raw)
+	text, bad := unescape(slices.Grow(room, len(raw)), raw)
 	if bad >= 0 {
-		return "", t.FailAt(start+1+int64(bad), "an escape of JSON")
+		return nil, t.FailAt(q.start+1+int64(bad), "an escape of JSON")
 	}
-	return s, nil
+	return text, nil
 }

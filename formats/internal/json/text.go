@@ -23,20 +23,11 @@ type textStep struct{ text, raw int }
 func Decode(raw []byte) *Text {
 	d := &Text{Levels: 1, Bytes: make([]byte, 0, len(raw))}
 	for at := 0; at < len(raw); {
-		i := bytes.IndexByte(raw[at:], '\\')
-		if i < 0 {
-			i = len(raw) - at
-		}
-		d.Bytes = append(d.Bytes, raw[at:at+i]...)
-		if at += i; at == len(raw) {
-			break
-		}
-		n := 0
-		if d.Bytes, n = appendEscape(d.Bytes, raw[at:]); n == 0 {
+		to, n, ok := appendPiece(d.Bytes, raw[at:])
+		if d.Bytes, at = to, at+n; !ok {
 			d.Bytes = append(d.Bytes, raw[at])
-			n = 1
+			at++
 		}
-		at += n
 		d.steps = append(d.steps, textStep{len(d.Bytes), at})
 	}
 	return d

@@ -61,7 +61,9 @@ func (s *Survey) Add(pos uint64, g *mapfile.Mapping) {
 		s.last.ok = false
 		return
 	}
-	m.use(f)
+	if m.use(f); s.script == nil {
+		return
+	}
 	switch m.relation(f, s.of) {
 	case own:
 		if s.inside.ok && s.inside.of == s.of && s.inside.line == g.Line {

@@ -27,7 +27,7 @@ func TestCostlySource(t *testing.T) {
 	} {
 		for _, name := range []string{"a.ts", "a.js"} {
 			start := formattest.Spent(t)
-			table := New(name, []byte(text), 1<<20)
+			table := New(name, []byte(text), 1<<20, true)
 			if took := formattest.Spent(t) - start; took > 3*time.Second || len(table.text) > 32*len(text) {
 				t.Errorf("%s, %.20q: %v, names of %d bytes", name, text, took, len(table.text))
 			}

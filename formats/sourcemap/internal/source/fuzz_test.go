@@ -18,7 +18,7 @@ func FuzzSource(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, name uint8) {
 		names := []string{"a.ts", "a.jsx", "a.vue", "a.astro"}
-		table := New(names[int(name)%len(names)], []byte(text), 1<<10)
+		table := New(names[int(name)%len(names)], []byte(text), 1<<10, true)
 		if table == nil {
 			return
 		}

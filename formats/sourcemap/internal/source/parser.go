@@ -38,8 +38,15 @@ type function struct {
 	from, to   int32 // its name in text; to < 0: unknown
 }
 
-// head is a place in the head of a function that compilers map the function's own head to.
-type head struct{ at, function int32 }
+// head is a place in the head of a function that compilers map the function's own head to: the offset in the upper half,
+// the complement of the function's number in the lower. Of heads at one place, the inner function's is the least.
+type head uint64
+
+func newHead(at, function int32) head { return head(uint64(uint32(at))<<32 | uint64(^uint32(function))) }
+
+func (h head) at() int { return int(h >> 32) }
+
+func (h head) function() int32 { return int32(^uint32(h)) }
 
 // lose says that what stands here is beyond the parser.
 func (p *parser) lose() {
@@ -105,12 +112,10 @@ func (p *parser) take(kind byte) bool {
 
 // peek is the token behind this one.
 func (p *parser) peek() token {
-	s := p.save()
-	room := p.room
+	at, tok, end, lost := p.at, p.tok, p.end, p.lost
 	p.next()
 	t := p.tok
-	p.back(s)
-	p.room = room
+	p.at, p.tok, p.end, p.lost = at, tok, end, lost
 	return t
 }
 
@@ -180,7 +185,7 @@ func (p *parser) begin(start int32, prefix string, name int32, own token) int32 
 	return n
 }
 
-func (p *parser) head(at, f int32) { p.out.heads = append(p.out.heads, head{at, f}) }
+func (p *parser) head(at, f int32) { p.out.heads = append(p.out.heads, newHead(at, f)) }
 
 // around is what a function keeps of the code around it.
 type around struct {

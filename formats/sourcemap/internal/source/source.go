@@ -71,8 +71,8 @@ func kindOf(name string) (ending string) {
 func Reads(name string) bool { return !others[kindOf(name)] }
 
 // New finds the functions of a source, at most most of them. name tells the language. nil: the source is in another one,
-// or too large. Nothing of text is kept but names.
-func New(name string, text []byte, most int) *Table {
+// or too large. Nothing of text is kept but names. Only with heads does the table answer HeadAt.
+func New(name string, text []byte, most int, heads bool) *Table {
 	ending := kindOf(name)
 	if others[ending] || len(text) > MaxBytes {
 		return nil
@@ -88,7 +88,12 @@ func New(name string, text []byte, most int) *Table {
 	default:
 		read(text, 0, ending == "ts" || ending == "mts" || ending == "cts", out)
 	}
-	return newTable(text, out)
+	l := lines.NewCounter(text)
+	t := newTable(text, out, *l)
+	if heads {
+		t.placeHeads(out, l)
+	}
+	return t
 }
 
 // tryBytes is how much of a source may be read twice, by its length.
@@ -153,8 +158,8 @@ func scripts(ending string, text []byte, out *found) {
 	unknown(at, len(text))
 }
 
-// newTable makes a table of the functions found.
-func newTable(text []byte, out *found) *Table {
+// newTable makes a table of the functions found. l is at the beginning of text.
+func newTable(text []byte, out *found, l lines.Counter) *Table {
 	order := make([]int32, len(out.functions))
 	for i := range order {
 		order[i] = int32(i)
@@ -167,7 +172,6 @@ func newTable(text []byte, out *found) *Table {
 		slices.SortFunc(order, before)
 	}
 	t := &Table{text: out.text, names: make([]span, len(out.functions)+1), parents: make([]int32, len(out.functions)+1)}
-	l := lines.NewCounter(text)
 	t.borders = make([]place, 0, 2*len(order))
 	put := func(offset, f int32) {
 		at := l.Of(int(offset))
@@ -200,22 +204,20 @@ func newTable(text []byte, out *found) *Table {
 	for len(stack) > 1 {
 		leave()
 	}
-	t.placeHeads(text, out)
 	t.lines = uint32(l.Of(len(text))>>32) + 1
 	return t
 }
 
-// placeHeads makes the heads of functions places.
-func (t *Table) placeHeads(text []byte, out *found) {
-	slices.SortFunc(out.heads, func(a, b head) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.function, a.function)) })
-	l := lines.NewCounter(text)
+// placeHeads makes the heads of functions places. l is at the beginning of the text.
+func (t *Table) placeHeads(out *found, l *lines.Counter) {
+	slices.Sort(out.heads)
 	t.heads = make([]place, 0, len(out.heads))
 	for i, h := range out.heads {
-		if i > 0 && out.heads[i-1].at == h.at {
+		if i > 0 && out.heads[i-1].at() == h.at() {
 			continue // the inner function's
 		}
-		if int(h.function) < len(out.functions) {
-			t.heads = append(t.heads, place{l.Of(int(h.at)), h.function + 1})
+		if int(h.function()) < len(out.functions) {
+			t.heads = append(t.heads, place{l.Of(h.at()), h.function() + 1})
 		}
 	}
 }
@@ -228,16 +230,29 @@ func (t *Table) At(line, column uint32, hint *int) int32 {
 	at := uint64(line)<<32 | uint64(column)
 	i := *hint
 	if i >= len(t.borders) || t.borders[i].at > at || i+1 < len(t.borders) && t.borders[i+1].at <= at {
-		n, ok := slices.BinarySearchFunc(t.borders, at, func(p place, at uint64) int { return cmp.Compare(p.at, at) })
-		if !ok {
-			n--
-		}
-		if n < 0 {
+		if i = t.behind(at) - 1; i < 0 {
 			return Outside
 		}
-		i, *hint = n, n
+		*hint = i
 	}
 	return t.borders[i].function
+}
+
+// behind is the number of borders at or before a place. No branch depends on how they lie.
+func (t *Table) behind(at uint64) int {
+	from, n := 0, len(t.borders)
+	for n > 1 {
+		half := n / 2
+		next := from
+		if t.borders[from+half].at <= at {
+			next = from + half
+		}
+		from, n = next, n-half
+	}
+	if n == 1 && t.borders[from].at <= at {
+		from++
+	}
+	return from
 }
 
 // HeadAt gives the function that has a head at a place: its keyword, name or parameters begin there. Unknown: none has.

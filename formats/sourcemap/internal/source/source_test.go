@@ -28,7 +28,7 @@ func marked(t *testing.T, file, text string) {
 		rest = after
 	}
 	src := b.String()
-	table := New(file, []byte(src), 1<<20)
+	table := New(file, []byte(src), 1<<20, true)
 	l := lines.NewCounter([]byte(src))
 	hint := 0
 	for _, w := range wants {
@@ -143,7 +143,7 @@ func TestLost(t *testing.T) {
 		{"a.js", `f(function() {«<anonymous>»}); «?»b c; function h() {«?»}`},
 		{"a.css", ``},
 	} {
-		if New(c.file, []byte("x"), 1) == nil {
+		if New(c.file, []byte("x"), 1, true) == nil {
 			if c.file != "a.css" {
 				t.Errorf("%s is not read", c.file)
 			}
