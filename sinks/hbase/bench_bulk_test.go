@@ -1,14 +1,12 @@
 package hbase
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -159,17 +157,7 @@ func cpu(t *testing.T, pids []int) (seconds float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seconds += used(stat)
-	}
-	return seconds
-}
-
-// used reads the processor time, user and system, from the stat file of a process or a thread.
-func used(stat []byte) (seconds float64) {
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')'):])) // ) S ppid …
-	for _, i := range []int{12, 13} {
-		ticks, _ := strconv.Atoi(fields[i])
-		seconds += float64(ticks) / 100
+		seconds += hbasetest.Used(stat)
 	}
 	return seconds
 }

@@ -128,7 +128,7 @@ func compiling(t *testing.T, pids []int) (seconds float64) {
 		}
 		for _, path := range threads {
 			if stat, err := os.ReadFile(path); err == nil && bytes.Contains(stat, []byte("CompilerThre")) { // else it ended
-				seconds += used(stat)
+				seconds += hbasetest.Used(stat)
 			}
 		}
 	}

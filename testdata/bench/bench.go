@@ -24,11 +24,11 @@ type bench struct {
 	misses    string // file for functions that names does not name rightly, "" for none
 }
 
-// hbase measures the store in HBase beside Puts and beside HBase's own client for Java: the benchmarks of
-// sinks/hbase, which start the servers. They print what they measured.
-func (b *bench) hbase() error {
-	cmd := exec.CommandContext(b.ctx, "go", "test", "./sinks/hbase", "-run", "^TestBench", "-v", "-count=1", "-timeout", "90m")
-	cmd.Env = append(os.Environ(), "SYMLAKE_BENCH=1", "SYMLAKE_HBASE_LIB="+filepath.Join(b.cache, "hbase-lib"), "TMPDIR="+b.tmp)
+// tests runs the benchmarks that stand among the tests of a package, since they start servers: the store in HBase beside
+// Puts and beside HBase's own client for Java, and its growth. They print what they measured.
+func (b *bench) tests(pkg string, env ...string) error {
+	cmd := exec.CommandContext(b.ctx, "go", "test", pkg, "-run", "^TestBench", "-v", "-count=1", "-timeout", "180m")
+	cmd.Env = append(append(os.Environ(), "SYMLAKE_BENCH=1", "SYMLAKE_HBASE_LIB="+filepath.Join(b.cache, "hbase-lib"), "TMPDIR="+b.tmp), env...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }

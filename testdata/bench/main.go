@@ -8,12 +8,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,11 +74,11 @@ var parts = []part{
 		m := modules.Bench{Symlake: b.symlake, Peer: b.peer, Files: filepath.Join(b.cache, "wasm"), Temp: b.tmp, Runs: b.pairs, Probes: b.probes}
 		return nothing, m.Run()
 	}},
-	{"hbase", func(b *bench, _ []string) (func(), error) { return nothing, b.hbase() }},
+	{"hbase", func(b *bench, _ []string) (func(), error) { return nothing, b.tests("./sinks/hbase") }},
 	{"cpuprofile", func(b *bench, _ []string) (func(), error) { return nothing, b.cpuprofiles() }},
 	{"growth", func(b *bench, _ []string) (func(), error) {
 		g := growth.Bench{Symlake: b.symlake, Old: b.old, Temp: b.tmp, Most: b.artifacts}
-		return nothing, g.Run()
+		return nothing, errors.Join(g.Run(), b.tests("./testdata/bench/growth", "SYMLAKE="+b.symlake, "SYMLAKE_BENCH_ARTIFACTS="+strconv.Itoa(b.artifacts)))
 	}},
 }
 
@@ -115,6 +117,9 @@ func main() {
 		base = "/dev/shm"
 	}
 	var err error
+	if b.symlake, err = filepath.Abs(b.symlake); err != nil {
+		log.Fatal(err)
+	}
 	if b.tmp, err = os.MkdirTemp(base, "symlake-bench-"); err != nil {
 		log.Fatal(err)
 	}

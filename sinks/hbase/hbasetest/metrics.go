@@ -1,6 +1,7 @@
 package hbasetest
 
 import (
+	"bytes"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -33,4 +34,14 @@ func (s *Server) Metrics(t testing.TB, names ...string) []float64 {
 		}
 	}
 	return list
+}
+
+// Used returns the processor seconds, of user and system, that the stat file of a process or of a thread tells.
+func Used(stat []byte) (seconds float64) {
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')'):])) // ) S ppid …
+	for _, i := range []int{12, 13} {
+		ticks, _ := strconv.Atoi(fields[i])
+		seconds += float64(ticks) / 100
+	}
+	return seconds
 }

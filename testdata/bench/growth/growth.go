@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/symlake/symlake/testdata/bench/measure"
 )
@@ -20,6 +21,13 @@ type Bench struct {
 	Old     string // an older program; "": none
 	Temp    string
 	Most    int // artifacts of the largest store (0: 100,000)
+	Server  *Server
+}
+
+// Server holds the stores; nil: they are folders.
+type Server struct {
+	Store func(name string) (url string) // an empty store of that name
+	Used  func() time.Duration           // processor time so far
 }
 
 // command is a command that is measured on a store of each size, in this order.
@@ -28,9 +36,9 @@ type command struct {
 	args []string
 }
 
-// commands of a store at place s with objects at place o.
-func commands(s, o string) []command {
-	store := []string{"--store", s}
+// commands of a store at place s, which the keyset opens, with objects at place o.
+func commands(s, keyset, o string) []command {
+	store := []string{"--store", s, "--keyset", keyset}
 	with := func(args ...string) []string { return append(args, store...) }
 	return []command{
 		{"ingest", with("ingest", "--lake", "off", o)},
@@ -60,49 +68,69 @@ func (b *Bench) Run() error {
 	if b.Old != "" {
 		programs = append(programs, b.Old)
 	}
-	costs := make([]cost, len(programs))
+	costs, servers := make([]cost, len(programs)), make([]cost, len(programs))
 	bytes := make([][]float64, len(programs))
-	for _, n := range sizes {
-		objects := filepath.Join(b.Temp, "growth-objects")
-		if err := Write(objects, n); err != nil {
+	for i := range programs {
+		costs[i], servers[i] = cost{}, cost{}
+	}
+	if b.Server != nil { // it compiles what it is asked first
+		if _, err := b.store(b.Symlake, warming, "growth_first", cost{}, cost{}); err != nil {
 			return err
 		}
+	}
+	for _, n := range sizes {
 		for i, program := range programs {
-			if costs[i] == nil {
-				costs[i] = cost{}
-			}
-			size, err := b.store(program, objects, costs[i])
+			size, err := b.store(program, n, fmt.Sprintf("growth_%d_%d", n, i), costs[i], servers[i])
 			if err != nil {
 				return err
 			}
 			bytes[i] = append(bytes[i], float64(size)/float64(n))
 		}
-		if err := os.RemoveAll(objects); err != nil {
-			return err
-		}
 	}
 	for i, program := range programs {
 		fmt.Printf("\nprocessor time in s, by artifacts: %s\n", program)
 		print(sizes, costs[i])
+		if b.Server != nil {
+			fmt.Printf("\nof the server\n")
+			print(sizes, servers[i])
+			continue
+		}
 		fmt.Printf("| bytes of catalog an artifact | %s |\n", cells(bytes[i], "%.0f"))
 	}
 	return nil
 }
 
-// store runs the commands on a new store, and returns the bytes of its catalog.
-func (b *Bench) store(program, objects string, costs cost) (int64, error) {
-	dir := filepath.Join(b.Temp, "growth-store")
+// warming is how many artifacts a server that has just started gets before it is measured.
+const warming = 20_000
+
+// store runs the commands on a new store with n artifacts, adds what they and the server used, and returns the bytes of the
+// store's catalog, if that is a file.
+func (b *Bench) store(program string, n int, name string, costs, servers cost) (int64, error) {
+	dir, objects := filepath.Join(b.Temp, name), filepath.Join(b.Temp, "growth-objects")
 	defer os.RemoveAll(dir)
-	for _, c := range commands("file:"+dir, objects) {
+	defer os.RemoveAll(objects)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return 0, err
+	}
+	if err := Write(objects, n); err != nil {
+		return 0, err
+	}
+	url, used := "file:"+dir, func() time.Duration { return 0 }
+	if b.Server != nil {
+		url, used = b.Server.Store(name), b.Server.Used
+	}
+	for _, c := range commands(url, filepath.Join(dir, "keyset.json"), objects) {
+		before := used()
 		u, err := measure.Run(nil, nil, program, append([]string{"--config", os.DevNull}, c.args...)...)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", c.name, err)
 		}
 		costs[c.name] = append(costs[c.name], u.CPU.Seconds())
+		servers[c.name] = append(servers[c.name], (used() - before).Seconds())
 	}
 	size := int64(0)
-	for _, name := range []string{"catalog.db", "catalog.db-wal"} {
-		if st, err := os.Stat(filepath.Join(dir, name)); err == nil {
+	for _, file := range []string{"catalog.db", "catalog.db-wal"} {
+		if st, err := os.Stat(filepath.Join(dir, file)); err == nil {
 			size += st.Size()
 		}
 	}
@@ -137,7 +165,7 @@ func print(sizes []int, costs cost) {
 		head[i] = float64(n)
 	}
 	fmt.Printf("| command | %s | exponent |\n|---|%s---|\n", cells(head, "%.0f"), strings.Repeat("---|", len(sizes)))
-	for _, c := range commands("", "") {
+	for _, c := range commands("", "", "") {
 		fmt.Printf("| %s | %s | %.2f |\n", c.name, cells(costs[c.name], "%.2f"), Exponent(sizes, costs[c.name]))
 	}
 }
