@@ -253,7 +253,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 		if script.Emit == nil {
 			size := textBytes(r.Strings)
 			if most := e.stringBytes(); size > most {
-				return longNames(size, most)
+				return spill.LongNames(size, most)
 			}
 			held = size
 			e.x.b.Budget.Force(held)
@@ -284,11 +284,6 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 
 // stringBytes returns the memory that the names of the artifact may take.
 func (e *encoding) stringBytes() int64 { return max(e.x.b.MemoryBytes, spill.MinStringBytes) }
-
-// longNames is the error of names that take size bytes.
-func longNames(size, most int64) error {
-	return &formats.Error{Format: "run", Section: "names", Offset: size, Want: fmt.Sprintf("names of at most %d bytes together", most), Err: formats.ErrLimit}
-}
 
 // textBytes returns the memory that strings take.
 func textBytes(strs []string) (n int64) {

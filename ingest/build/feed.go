@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/build/spill"
 	"github.com/symlake/symlake/sinks/row/classes"
 	"github.com/symlake/symlake/sinks/row/dictionary"
 	"github.com/symlake/symlake/sinks/scratch"
@@ -257,7 +258,7 @@ func (h *held) take(r *symbol.Script) error {
 		use(r.Marks[i].Compiled)
 	}
 	if h.names > h.most {
-		return longNames(h.names, h.most)
+		return spill.LongNames(h.names, h.most)
 	}
 	h.force(int64(len(r.Ranges))*int64(unsafe.Sizeof(symbol.Range{})+unsafe.Sizeof(symbol.Mark{})) + int64(len(r.Scopes))*int64(unsafe.Sizeof(symbol.Scope{})))
 	h.parcel.add(r)

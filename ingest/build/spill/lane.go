@@ -155,7 +155,7 @@ func (l *Lane) add(part int, r *symbol.Run, marks []symbol.Mark) error {
 		return err
 	}
 	if total := l.s.strings.total.Load(); total > l.s.o.StringBytes {
-		return &formats.Error{Format: "run", Section: "names", Offset: total, Want: fmt.Sprintf("names of at most %d bytes together", l.s.o.StringBytes), Err: formats.ErrLimit}
+		return LongNames(total, l.s.o.StringBytes)
 	}
 	return l.keep(r.Ranges[0].Start, r.Rank)
 }

@@ -70,6 +70,11 @@ type Sorter struct {
 	table   Table
 }
 
+// LongNames is the error of names that take size bytes together, where most may.
+func LongNames(size, most int64) error {
+	return &formats.Error{Format: "run", Section: "names", Offset: size, Want: fmt.Sprintf("names of at most %d bytes together", most), Err: formats.ErrLimit}
+}
+
 // Table is the load-wide string table: Strings[0] is "", the others stand in no
 // order, and not in the same one every time. Runs[i] is the number of runs that
 // use string i. Numbers[n] is the string that has the number n in packed classes.
