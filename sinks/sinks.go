@@ -129,9 +129,18 @@ type Count struct {
 
 // Counter is implemented by a Catalog that keeps counters beside its records, for the Counts of changes.
 type Counter interface {
-	// Counts returns the counters that are not 0, as of one moment. whole is false if the store held records before it
-	// counted: then the counters mean nothing.
+	// Counts returns the counters that are not 0, as of one moment. A Settler's counters may lack changes that are under way.
+	// whole is false if the store held records before it counted: then the counters mean nothing.
 	Counts(ctx context.Context) (counts map[string]int64, whole bool, err error)
+}
+
+// Settler is a Counter that may cease to be whole: when a process dies while it counts. It does not count changes that are
+// Same, and has no CountStored.
+type Settler interface {
+	Counter
+	// Settle makes the counters whole again, unless they are: count adds what all records count. It also tidies what ended
+	// processes counted. whole is false if other processes changed records meanwhile, so that a later call has to try again.
+	Settle(ctx context.Context, count func(ctx context.Context, add func([]Count)) error) (whole bool, err error)
 }
 
 // CountStored is the counter of a store that sums Sum of the prefix of each load with rows, in the step that makes the

@@ -40,13 +40,16 @@ func Brief(ctx context.Context, c *catalog.Catalog) (*Survey, error) {
 
 // addCounts adds the counters of artifacts and objects.
 func (t *taking) addCounts(counts map[string]int64) {
-	n := func(name string) uint64 { return uint64(counts[name]) }
+	n := func(name string) uint64 { return uint64(max(0, counts[name])) }
 	t.Artifacts, t.Loading, t.Obsolete = int(n(catalog.CountArtifacts)), int(n(catalog.CountLoading)), int(n(catalog.CountObsolete))
 	t.Ranges, t.Rows, t.Bytes = n(catalog.CountRanges), n(catalog.CountRows), n(catalog.CountBytes)
 	t.Quality.Text, t.Quality.Covered = n(catalog.CountText), n(catalog.CountCovered)
 	t.Quality.WithLine, t.Quality.WithInline = n(catalog.CountLines), n(catalog.CountInlined)
 	oldest := int64(0)
 	for name, n := range counts {
+		if n <= 0 { // what comes before it may be under way
+			continue
+		}
 		if kind, is := strings.CutPrefix(name, catalog.CountKind); is {
 			t.Kinds[kind] = int(n)
 		} else if state, is := strings.CutPrefix(name, catalog.CountObjects); is {

@@ -17,6 +17,8 @@
 package catalog
 
 import (
+	"context"
+
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -58,4 +60,15 @@ func New(store sinks.Catalog, ring *row.Keyring) *Catalog {
 		Keys:        Keys{r},
 		Counters:    Counters{r},
 	}
+}
+
+// SettleCounters makes the store's counters whole again, if they may cease to be so: then it may read all records.
+func (c *Catalog) SettleCounters(ctx context.Context) error {
+	return c.Counters.settle(ctx, func(ctx context.Context, count func(counted) error) error {
+		err := c.Artifacts.Each(ctx, func(r *Record) error { return count(r) })
+		if err != nil {
+			return err
+		}
+		return c.Ledger.Each(ctx, "", func(o *Object) error { return count(o) })
+	})
 }

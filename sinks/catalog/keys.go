@@ -247,7 +247,7 @@ func (k Keys) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err
 // CountSealed counts the values that a version of the store key seals. It has the version behind it.
 const CountSealed = "sealed/"
 
-// keyCounting is a store whose changes count the versions of the store key that seal their values.
+// keyCounting is a store whose changes count the versions of the store key that seal their values, if it counts every change.
 type keyCounting struct{ sinks.Catalog }
 
 func (k keyCounting) Swap(ctx context.Context, key, old, new []byte) error {
@@ -255,6 +255,9 @@ func (k keyCounting) Swap(ctx context.Context, key, old, new []byte) error {
 }
 
 func (k keyCounting) SwapAll(ctx context.Context, changes []sinks.Change) []error {
+	if _, is := k.Catalog.(sinks.Settler); is {
+		return k.Catalog.SwapAll(ctx, changes)
+	}
 	counted := make([]sinks.Change, len(changes))
 	for i, ch := range changes {
 		before, was := row.SealedUnder(ch.Old)
@@ -280,17 +283,25 @@ func (k keyCounting) Counts(ctx context.Context) (counts map[string]int64, whole
 	return nil, false, nil
 }
 
+// Settle implements sinks.Settler for a store that does.
+func (k keyCounting) Settle(ctx context.Context, count func(ctx context.Context, add func([]sinks.Count)) error) (whole bool, err error) {
+	if s, is := k.Catalog.(sinks.Settler); is {
+		return s.Settle(ctx, count)
+	}
+	return true, nil
+}
+
 // KeyUse counts, by version of the store key, the values that need it.
 type KeyUse struct {
 	Records  map[uint32]int // values of the catalog
 	DataKeys map[uint32]int // data keys of loads
 }
 
-// Counted counts the use of each version by the store's counters. Where there are none, it reads the whole catalog. A
-// program that destroys a key asks Use.
+// Counted counts the use of each version by the store's counters. Where they do not count every change, it reads the whole
+// catalog. A program that destroys a key asks Use.
 func (k Keys) Counted(ctx context.Context) (KeyUse, error) {
 	counts, whole, err := Counters(k).Read(ctx)
-	if err != nil || !whole {
+	if _, every := counts[sinks.CountStored]; err != nil || !whole || !every {
 		return k.Use(ctx)
 	}
 	u := KeyUse{map[uint32]int{}, map[uint32]int{}}

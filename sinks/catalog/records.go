@@ -242,6 +242,27 @@ func (c Counters) Read(ctx context.Context) (counts map[string]int64, whole bool
 	return counts, whole, nil
 }
 
+// settle makes the counters whole again, if the store says that they may cease to be so. each gives all records that are
+// counted.
+func (c Counters) settle(ctx context.Context, each func(context.Context, func(counted) error) error) error {
+	s, is := c.store.(sinks.Settler)
+	if !is {
+		return nil
+	}
+	_, err := s.Settle(ctx, func(ctx context.Context, add func([]sinks.Count)) error {
+		return each(ctx, func(x counted) error {
+			var list []sinks.Count
+			err := x.counts(c.records, func(n sinks.Count) { list = append(list, n) })
+			add(list)
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("settle the store's counters: %w", err)
+	}
+	return nil
+}
+
 // Change replaces Old by New, as the Swap of their part does.
 type Change[T any] struct{ Old, New *T }
 

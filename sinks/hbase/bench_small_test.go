@@ -107,6 +107,14 @@ func (c *counting) Counts(ctx context.Context) (map[string]int64, bool, error) {
 	return nil, false, nil
 }
 
+// Settle passes it on to a store that does.
+func (c *counting) Settle(ctx context.Context, count func(context.Context, func([]sinks.Count)) error) (bool, error) {
+	if settler, is := c.Catalog.(sinks.Settler); is {
+		return settler.Settle(ctx, count)
+	}
+	return true, nil
+}
+
 // take returns the counts since the last call, a record.
 func (c *counting) take(n int) string {
 	of := func(v *atomic.Int64) float64 { return float64(v.Swap(0)) / float64(n) }

@@ -15,6 +15,7 @@
 //	                    The row of a ledger key has a salt before its URL (internal/places)
 //	                    "s" staging folder → family c, qualifier s: when it was made and when its batch
 //	                    was last heard of, milliseconds since 1970 (8 bytes each)
+//	                    "t", "t" id → family c, qualifier t: counters (internal/counts)
 //
 // A generation begins when the rows of a load are dropped: Drop first raises the number, then
 // marks every row as deleted up to the generation before. So rows that are loaded again are seen
@@ -31,8 +32,9 @@
 //
 // Catalog cells all carry the timestamp 2^62. HBase returns the cell that was written last, and
 // compare-and-set orders the writers. Cells of older programs carry the server's clock. Records are
-// overwritten, never deleted: a marker could hide what comes after it. Ledger rows without a salt, of older
-// programs, are the exception: symlake moves them, deletes them then, and never writes them again.
+// overwritten, never deleted: a marker could hide what comes after it. Two kinds of rows are the exception. symlake moves
+// ledger rows without a salt, of older programs, deletes them then, and never writes them again. It deletes the counters of
+// processes that have ended: no other process has their ids.
 //
 // The catalog splits by HBase's own policy. No call needs two rows of one region: each change is of one row, and a
 // list is of one moment within a region at most.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
+	"github.com/symlake/symlake/sinks/hbase/internal/counts"
 	"github.com/symlake/symlake/sinks/hbase/internal/places"
 	"github.com/symlake/symlake/sinks/hbase/security"
 )
@@ -77,7 +78,8 @@ func (s *store) open(ctx context.Context) (*sinks.Store, error) {
 		s.c.Close()
 		return nil, err
 	}
-	return &sinks.Store{Blocks: blocks{s}, Catalog: s.records, Close: s.c.Close, Purge: s.purge, Notes: notes}, nil
+	records := countedRecords{s.records, counts.New(counters{s}, time.Now, sleep)}
+	return &sinks.Store{Blocks: blocks{s}, Catalog: records, Close: s.c.Close, Purge: s.purge, Notes: notes}, nil
 }
 
 // meet finds the tables. Readers need no master: they ask hbase:meta for the first regions, and use what the master says

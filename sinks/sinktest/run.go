@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) *sinks.Store) {
 		{"get all", getAll},
 		{"list", list},
 		{"list beside changes", changing},
+		{"counters", counters},
 		{"reopen", reopen},
 		{"readers beside a writer", beside},
 	} {

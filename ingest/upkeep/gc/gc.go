@@ -122,6 +122,9 @@ func (g *collector) run(ctx context.Context) error {
 	if err := g.renew(ctx); err != nil || g.DryRun {
 		return err
 	}
+	if err := g.cat.SettleCounters(ctx); err != nil && !errors.Is(err, row.ErrUnauthentic) && !errors.Is(err, row.ErrSealed) {
+		return err // verify names a record that does not open
+	}
 	g.report.Freed, err = g.Store.Blocks.Tidy(ctx, g.before)
 	return err
 }

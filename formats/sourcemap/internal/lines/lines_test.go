@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// TestCounter: places of random texts are those that line ends and UTF-16 tell.
+// Line ends and UTF-16 tell the places of random texts.
 func TestCounter(t *testing.T) {
 	letters := []string{"a", "b", "some plain letters", "\n", "\n", "\r\n", "é", "漢", "😀", "\xff", "\r"}
 	for seed := range uint64(2000) {

@@ -11,18 +11,24 @@ import (
 // parts side by side.
 const Salts = 16
 
+// The first bytes of the keys of records of artifacts, and of the ledger.
+const (
+	Artifacts = 'a'
+	Ledger    = 'o'
+)
+
 // The ledger's keys are [ledgerFrom, ledgerStop), and its old rows [oldFrom, ledgerStop).
 var (
-	ledgerFrom = []byte{'o'}
-	ledgerStop = []byte{'o' + 1}
-	oldFrom    = []byte{'o', Salts}
+	ledgerFrom = []byte{Ledger}
+	ledgerStop = []byte{Ledger + 1}
+	oldFrom    = []byte{Ledger, Salts}
 )
 
 // First is the key of records that each process reads first: the store's keys.
 var First = []byte{'k'}
 
 // isLedger reports whether a key is of the ledger.
-func isLedger(key []byte) bool { return len(key) > 0 && key[0] == 'o' }
+func isLedger(key []byte) bool { return len(key) > 0 && key[0] == Ledger }
 
 // Row returns the row of a key.
 func Row(key []byte) []byte {
@@ -36,12 +42,12 @@ func Row(key []byte) []byte {
 // salted returns the row of a ledger's key under a salt, whether it is the key's or not.
 func salted(salt byte, key []byte) []byte {
 	row := make([]byte, 0, len(key)+1)
-	return append(append(row, 'o', salt), key[1:]...)
+	return append(append(row, Ledger, salt), key[1:]...)
 }
 
 // oldRow returns the row of a key in catalogs of older programs, or nil where no other row than Row's is possible.
 func oldRow(key []byte) []byte {
-	if len(key) < 2 || key[0] != 'o' || key[1] < Salts {
+	if len(key) < 2 || key[0] != Ledger || key[1] < Salts {
 		return nil
 	}
 	return key
@@ -52,7 +58,7 @@ func Key(row []byte) []byte {
 	if !isLedger(row) || bytes.Compare(row, oldFrom) >= 0 {
 		return row
 	}
-	return append([]byte{'o'}, row[min(2, len(row)):]...)
+	return append([]byte{Ledger}, row[min(2, len(row)):]...)
 }
 
 // Splits returns the boundaries of a new table beside a blocks table of so many regions. Records of
@@ -65,13 +71,13 @@ func Splits(regions int) (rows [][]byte) {
 			rows = append(rows, []byte{kind, byte(n >> 8), byte(n)})
 		}
 	}
-	hashed('a')
+	hashed(Artifacts)
 	rows = append(rows, []byte{'b'}, []byte{'n'})
 	hashed('n')
 	rows = append(rows, ledgerFrom)
 	salts := min(parts, Salts)
 	for i := 1; i < salts; i++ {
-		rows = append(rows, []byte{'o', byte(i * Salts / salts)})
+		rows = append(rows, []byte{Ledger, byte(i * Salts / salts)})
 	}
 	return append(rows, ledgerStop)
 }
@@ -89,7 +95,7 @@ func clip(s sinks.Span, from, stop []byte) (sinks.Span, bool) {
 
 // under returns the rows under a salt of a span of the ledger's keys.
 func under(salt byte, s sinks.Span) sinks.Span {
-	out := sinks.Span{From: salted(salt, s.From), Stop: []byte{'o', salt + 1}}
+	out := sinks.Span{From: salted(salt, s.From), Stop: []byte{Ledger, salt + 1}}
 	if !bytes.Equal(s.Stop, ledgerStop) {
 		out.Stop = salted(salt, s.Stop)
 	}
