@@ -42,7 +42,9 @@ type function struct {
 // the complement of the function's number in the lower. Of heads at one place, the inner function's is the least.
 type head uint64
 
-func newHead(at, function int32) head { return head(uint64(uint32(at))<<32 | uint64(^uint32(function))) }
+func newHead(at, function int32) head {
+	return head(uint64(uint32(at))<<32 | uint64(^uint32(function)))
+}
 
 func (h head) at() int { return int(h >> 32) }
 
