@@ -20,14 +20,13 @@ type Counter struct {
 // NewCounter returns a counter at the beginning of text, which it keeps.
 func NewCounter(text []byte) *Counter {
 	c := &Counter{text: text}
-	for at := bytes.IndexByte(text, '\r'); at >= 0 && !c.returns; {
-		at++
-		c.returns = at == len(text) || text[at] != '\n'
+	for at := 0; !c.returns; {
 		n := bytes.IndexByte(text[at:], '\r')
 		if n < 0 {
 			break
 		}
-		at += n
+		at += n + 1
+		c.returns = at == len(text) || text[at] != '\n'
 	}
 	c.end = c.lineEnd()
 	return c
