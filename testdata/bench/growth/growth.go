@@ -73,18 +73,28 @@ func (b *Bench) Run() error {
 	for i := range programs {
 		costs[i], servers[i] = cost{}, cost{}
 	}
-	if b.Server != nil { // it compiles what it is asked first
-		if _, err := b.store(b.Symlake, warming, "growth_first", cost{}, cost{}); err != nil {
+	if b.Server != nil { // the server compiles its code during the first requests
+		err := b.with(warming, func(objects string) error {
+			_, err := b.store(b.Symlake, objects, "growth_first", cost{}, cost{})
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
 	for _, n := range sizes {
-		for i, program := range programs {
-			size, err := b.store(program, n, fmt.Sprintf("growth_%d_%d", n, i), costs[i], servers[i])
-			if err != nil {
-				return err
+		err := b.with(n, func(objects string) error {
+			for i, program := range programs {
+				size, err := b.store(program, objects, fmt.Sprintf("growth_%d_%d", n, i), costs[i], servers[i])
+				if err != nil {
+					return err
+				}
+				bytes[i] = append(bytes[i], float64(size)/float64(n))
 			}
-			bytes[i] = append(bytes[i], float64(size)/float64(n))
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	for i, program := range programs {
@@ -103,16 +113,22 @@ func (b *Bench) Run() error {
 // warming is how many artifacts a server that has just started gets before it is measured.
 const warming = 20_000
 
-// store runs the commands on a new store with n artifacts, adds what they and the server used, and returns the bytes of the
-// store's catalog, if that is a file.
-func (b *Bench) store(program string, n int, name string, costs, servers cost) (int64, error) {
-	dir, objects := filepath.Join(b.Temp, name), filepath.Join(b.Temp, "growth-objects")
-	defer os.RemoveAll(dir)
+// with measures with a folder of n objects.
+func (b *Bench) with(n int, measure func(objects string) error) error {
+	objects := filepath.Join(b.Temp, "growth-objects")
 	defer os.RemoveAll(objects)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return 0, err
-	}
 	if err := Write(objects, n); err != nil {
+		return err
+	}
+	return measure(objects)
+}
+
+// store runs the commands on a new store, adds what they and the server used, and returns the bytes of the store's catalog,
+// if that is a file.
+func (b *Bench) store(program, objects, name string, costs, servers cost) (int64, error) {
+	dir := filepath.Join(b.Temp, name)
+	defer os.RemoveAll(dir)
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return 0, err
 	}
 	url, used := "file:"+dir, func() time.Duration { return 0 }
