@@ -10,8 +10,11 @@ import (
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
 
-// values implements places.Rows: the values of the catalog's table.
-type values struct{ *store }
+// values are the values of a column of the catalog's table. Those of records implement places.Rows.
+type values struct {
+	*store
+	column client.Column
+}
 
 // One call to HBase carries at most callRecords records of the catalog, and stops at callBytes.
 const (
@@ -25,7 +28,7 @@ func (v values) Read(ctx context.Context, rows [][]byte) ([][]byte, error) {
 		return nil, err
 	}
 	if len(rows) == 1 {
-		cell, err := v.c.Get(ctx, v.catalog(), catalogColumn, rows[0])
+		cell, err := v.c.Get(ctx, v.catalog(), v.column, rows[0])
 		if err != nil {
 			return nil, contract(err)
 		}
@@ -34,7 +37,7 @@ func (v values) Read(ctx context.Context, rows [][]byte) ([][]byte, error) {
 	list, errs, failed := make([][]byte, 0, len(rows)), make(sinks.KeyErrors, 0, len(rows)), false
 	for len(rows) > 0 {
 		n := min(len(rows), callRecords)
-		cells, bad := v.c.GetAll(ctx, v.catalog(), catalogColumn, rows[:n])
+		cells, bad := v.c.GetAll(ctx, v.catalog(), v.column, rows[:n])
 		for i, cell := range cells {
 			list, errs = append(list, cell.Value), append(errs, contract(bad[i]))
 			failed = failed || bad[i] != nil
@@ -53,7 +56,7 @@ func (v values) Scan(ctx context.Context, s sinks.Span, small bool, emit func(ro
 	if small {
 		o = client.ScanOptions{FirstRows: smallRows, PageBytes: smallBytes}
 	}
-	return contract(v.c.Scan(ctx, v.catalog(), catalogColumn, client.Span(s), o, func(cell client.Cell) error {
+	return contract(v.c.Scan(ctx, v.catalog(), v.column, client.Span(s), o, func(cell client.Cell) error {
 		return emit(cell.Row, cell.Value)
 	}))
 }
@@ -71,13 +74,13 @@ func (v values) Delete(ctx context.Context, rows [][]byte) error {
 	}
 	cells := make([]client.Cell, len(rows))
 	for i, row := range rows {
-		cells[i] = client.Delete(row, catalogColumn, client.Everlasting)
+		cells[i] = client.Delete(row, v.column, client.Everlasting)
 	}
 	return contract(v.c.Write(ctx, v.catalog(), cells, client.SyncWAL, false))
 }
 
 // Check repeats what has no clear answer: what it reads back tells whether it was done. Records
-// are sealed with a fresh nonce, so another writer's is never the same.
+// are sealed with a fresh nonce, and counters have an id or a number, so another writer's value is not the same.
 func (v values) Check(ctx context.Context, changes []sinks.Change) []error {
 	errs := make([]error, len(changes))
 	if v.readOnly {
@@ -116,7 +119,7 @@ func (v values) putAll(ctx context.Context, changes []sinks.Change, which []int,
 	for some := range slices.Chunk(which, callRecords) {
 		cells := make([]client.Cell, len(some))
 		for i, at := range some {
-			cells[i] = client.Put(changes[at].Key, catalogColumn, changes[at].New, client.Everlasting)
+			cells[i] = client.Put(changes[at].Key, v.column, changes[at].New, client.Everlasting)
 		}
 		if err := v.c.Write(ctx, v.catalog(), cells, client.SyncWAL, false); err != nil {
 			for _, at := range some {
@@ -139,7 +142,7 @@ func (v values) checkSome(ctx context.Context, now []*swapping, errs []error) (a
 	for i, s := range now {
 		checks[i] = &s.Check
 	}
-	v.c.CheckAndPutAll(ctx, v.catalog(), catalogColumn, checks, false)
+	v.c.CheckAndPutAll(ctx, v.catalog(), v.column, checks, false)
 
 	var doubtful []*swapping
 	for _, s := range now {
@@ -166,7 +169,7 @@ func (v values) settle(ctx context.Context, doubtful []*swapping, errs []error) 
 	for i, s := range doubtful {
 		checks[i] = &client.Check{Row: s.Row, Old: s.Value, Value: s.Value}
 	}
-	v.c.CheckAndPutAll(ctx, v.catalog(), catalogColumn, checks, true)
+	v.c.CheckAndPutAll(ctx, v.catalog(), v.column, checks, true)
 	var rows [][]byte
 	var others []*swapping
 	for i, s := range doubtful {
@@ -184,7 +187,7 @@ func (v values) settle(ctx context.Context, doubtful []*swapping, errs []error) 
 	if len(others) == 0 {
 		return again
 	}
-	cells, bad := v.c.GetAll(ctx, v.catalog(), catalogColumn, rows)
+	cells, bad := v.c.GetAll(ctx, v.catalog(), v.column, rows)
 	for i, s := range others {
 		switch {
 		case bad[i] != nil:

@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +21,8 @@ type countedRecords struct {
 
 // SwapAll implements sinks.Catalog.
 func (c countedRecords) SwapAll(ctx context.Context, changes []sinks.Change) []error {
-	counted := false
-	for i := range changes {
-		counted = counted || len(changes[i].Counts) > 0 && !changes[i].Same
-	}
-	if !counted {
+	isCounted := func(ch sinks.Change) bool { return len(ch.Counts) > 0 && !ch.Same }
+	if !slices.ContainsFunc(changes, isCounted) {
 		return c.Catalog.SwapAll(ctx, changes)
 	}
 	if err := c.counter.Begin(ctx); err != nil {
@@ -37,10 +33,10 @@ func (c countedRecords) SwapAll(ctx context.Context, changes []sinks.Change) []e
 	unclear := false
 	for i, err := range errs {
 		switch {
-		case changes[i].Same:
+		case !isCounted(changes[i]):
 		case err == nil:
 			happened = append(happened, changes[i].Counts...)
-		case !errors.Is(err, sinks.ErrConflict) && len(changes[i].Counts) > 0:
+		case !errors.Is(err, sinks.ErrConflict):
 			unclear = true
 		}
 	}
@@ -64,71 +60,56 @@ var countersColumn = client.Column{Family: catalogColumn.Family, Qualifier: "t"}
 const countersPrefix = "t"
 
 // counters implements counts.Rows.
-type counters struct{ *store }
+type counters struct{ values }
+
+func newCounters(s *store) counters { return counters{values{s, countersColumn}} }
+
+func countersRow(id string) []byte { return []byte(countersPrefix + id) }
 
 func (r counters) Each(ctx context.Context, emit func(id string, value []byte) error) error {
-	span := client.Span(sinks.Under([]byte(countersPrefix)))
-	return contract(r.c.Scan(ctx, r.catalog(), countersColumn, span, client.ScanOptions{}, func(cell client.Cell) error {
-		return emit(string(cell.Row[len(countersPrefix):]), cell.Value)
-	}))
+	return r.Scan(ctx, sinks.Under([]byte(countersPrefix)), false, func(row, value []byte) error {
+		return emit(string(row[len(countersPrefix):]), value)
+	})
+}
+
+func (r counters) Get(ctx context.Context, id string) ([]byte, error) {
+	list, err := r.Read(ctx, [][]byte{countersRow(id)})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
 }
 
 func (r counters) Swap(ctx context.Context, id string, old, new []byte) (bool, error) {
-	if r.readOnly {
-		return false, errReadOnly
+	err := r.Check(ctx, []sinks.Change{{Key: countersRow(id), Old: old, New: new}})[0]
+	if errors.Is(err, sinks.ErrConflict) {
+		return false, nil
 	}
-	row := []byte(countersPrefix + id)
-	for {
-		done, err := r.c.CheckAndPut(ctx, r.catalog(), countersColumn, row, old, new)
-		if err == nil || !client.Unclear(err) || ctx.Err() != nil {
-			return done, contract(err)
-		}
-		// No two values of a row are equal: it tells whether it was written. A value that a server shows may not be durable
-		// yet, so it is written once more.
-		if done, err = r.c.CheckAndPut(ctx, r.catalog(), countersColumn, row, new, new); err == nil && done {
-			return true, nil
-		}
-		cell, err := r.c.Get(ctx, r.catalog(), countersColumn, row)
-		if err != nil {
-			return false, contract(err)
-		}
-		if !bytes.Equal(cell.Value, old) {
-			return false, nil
-		}
-	}
+	return err == nil, err
 }
 
 func (r counters) Remove(ctx context.Context, ids []string) error {
-	if r.readOnly {
-		return errReadOnly
-	}
-	cells := make([]client.Cell, len(ids))
-	for i, id := range ids {
-		cells[i] = client.Delete([]byte(countersPrefix+id), countersColumn, client.Everlasting)
-	}
-	if len(cells) == 0 {
+	if len(ids) == 0 {
 		return nil
 	}
-	return contract(r.c.Write(ctx, r.catalog(), cells, client.SyncWAL, false))
+	rows := make([][]byte, len(ids))
+	for i, id := range ids {
+		rows[i] = countersRow(id)
+	}
+	return r.Delete(ctx, rows)
 }
 
 // Fresh looks for records of artifacts and of the ledger.
 func (r counters) Fresh(ctx context.Context) (bool, error) {
+	records := values{r.store, catalogColumn}
 	for _, kind := range []byte{places.Artifacts, places.Ledger} {
-		found, o := false, client.ScanOptions{FirstRows: 1, KeysOnly: true}
-		err := r.c.Scan(ctx, r.catalog(), catalogColumn, client.Span(sinks.Under([]byte{kind})), o, func(client.Cell) error {
-			found = true
-			return errFound
-		})
-		if err != nil && !found {
-			return false, contract(err)
-		}
-		if found {
+		err := records.Scan(ctx, sinks.Under([]byte{kind}), true, func(_, _ []byte) error { return errRows })
+		if errors.Is(err, errRows) {
 			return false, nil
+		}
+		if err != nil {
+			return false, err
 		}
 	}
 	return true, nil
 }
-
-// errFound ends a scan at its first row.
-var errFound = errors.New("found")

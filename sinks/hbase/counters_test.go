@@ -71,7 +71,7 @@ func TestCounters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows := counters{newStore(parsed(t, rest), false, WriteOptions{})}
+	rows := newCounters(newStore(parsed(t, rest), false, WriteOptions{}))
 	defer rows.c.Close()
 	each := func(do func(id string, value []byte)) {
 		t.Helper()
@@ -169,7 +169,7 @@ func TestCountersUnclear(t *testing.T) {
 		t.Error("a change may have happened, and the counters are whole")
 	}
 	// The row that says so is busy, until its process counts as dead.
-	later := counts.New(counters{newStore(parsed(t, rest), false, WriteOptions{})}, func() time.Time { return time.Now().Add(2 * counts.Silent) }, sleep)
+	later := counts.New(newCounters(newStore(parsed(t, rest), false, WriteOptions{})), func() time.Time { return time.Now().Add(2 * counts.Silent) }, sleep)
 	done, err := later.Settle(t.Context(), func(_ context.Context, add func([]sinks.Count)) error {
 		add([]sinks.Count{{Name: "x", By: 1}})
 		return nil

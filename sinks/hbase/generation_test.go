@@ -24,7 +24,7 @@ func unchecked(t *testing.T, change func(blocks, catalog *client.Schema)) *store
 	s := &store{address: a, c: client.New(a.client)}
 	t.Cleanup(func() { s.c.Close() })
 	s.watched.begin(time.Now())
-	s.records = places.New(values{s})
+	s.records = places.New(values{s, catalogColumn})
 	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, WriteOptions{})
 	schemas := a.schemas()
 	change(&schemas[0], &schemas[1])

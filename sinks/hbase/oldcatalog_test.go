@@ -116,8 +116,8 @@ func TestOldCatalog(t *testing.T) {
 
 	// A process that moves rows dies after the first ones were copied, and after some were removed.
 	part := []byte("o" + url(1))
-	must(errors.Join(values{s}.Check(t.Context(), []sinks.Change{{Key: places.Row(part), New: places.Value([]byte(want[string(part)]))}})...))
-	must(values{s}.Delete(t.Context(), [][]byte{part}))
+	must(errors.Join(values{s, catalogColumn}.Check(t.Context(), []sinks.Change{{Key: places.Row(part), New: places.Value([]byte(want[string(part)]))}})...))
+	must(values{s, catalogColumn}.Delete(t.Context(), [][]byte{part}))
 	holds(w)
 	holds(reader)
 

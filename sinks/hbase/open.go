@@ -62,7 +62,7 @@ func connect(rest string, o Options) (*store, error) {
 // newStore connects when first used.
 func newStore(a address, readOnly bool, o WriteOptions) *store {
 	s := &store{address: a, c: client.New(a.client), readOnly: readOnly}
-	s.records = places.New(values{s})
+	s.records = places.New(values{s, catalogColumn})
 	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, o)
 	return s
 }
@@ -78,7 +78,7 @@ func (s *store) open(ctx context.Context) (*sinks.Store, error) {
 		s.c.Close()
 		return nil, err
 	}
-	records := countedRecords{s.records, counts.New(counters{s}, time.Now, sleep)}
+	records := countedRecords{s.records, counts.New(newCounters(s), time.Now, sleep)}
 	return &sinks.Store{Blocks: blocks{s}, Catalog: records, Close: s.c.Close, Purge: s.purge, Notes: notes}, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -20,6 +19,8 @@ type Rows interface {
 	// Each emits the rows that are there, also with an empty value, the base first. They need not be of one moment. emit's
 	// error comes back unchanged.
 	Each(ctx context.Context, emit func(id string, value []byte) error) error
+	// Get reads a row.
+	Get(ctx context.Context, id string) ([]byte, error)
 	// Swap replaces old by new in one step; false: the row has another value. It is durable then. It repeats what has no
 	// clear answer. After an error it may have happened.
 	Swap(ctx context.Context, id string, old, new []byte) (bool, error)
@@ -98,7 +99,7 @@ func (c *Counter) End(ctx context.Context, happened []sinks.Count, unclear bool)
 			return
 		}
 	}
-	// The row stays behind. Another process may take it for a dead one's, and merge it as it is.
+	// This row may be merged already, as the row of a dead process. So another one says that the counters are not whole.
 	if c.signal(ctx); c.active > 0 {
 		if done, err := c.write(ctx, true); err != nil || !done {
 			c.id = ""
@@ -122,7 +123,7 @@ func (c *Counter) begin(ctx context.Context) error {
 	if c.begun {
 		return nil
 	}
-	value, err := c.base(ctx)
+	value, err := c.rows.Get(ctx, "")
 	if err == nil && len(value) == 0 {
 		var fresh bool
 		if fresh, err = c.rows.Fresh(ctx); fresh && err == nil {
@@ -155,23 +156,6 @@ func draw() string {
 	return hex.EncodeToString(id[:])
 }
 
-// base reads the value of the base.
-func (c *Counter) base(ctx context.Context) (value []byte, err error) {
-	err = c.rows.Each(ctx, func(id string, v []byte) error {
-		if id == "" {
-			value = v
-		}
-		return errEnough
-	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	return value, err
-}
-
-// errEnough ends a scan behind its first row.
-var errEnough = errors.New("enough")
-
 // state is all rows at one moment, as far as the base tells.
 type state struct {
 	base   *baseRow
@@ -199,7 +183,7 @@ func (c *Counter) read(ctx context.Context) (*state, error) {
 		if err != nil {
 			return nil, err
 		}
-		again, err := c.base(ctx)
+		again, err := c.rows.Get(ctx, "")
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ type world struct {
 	rows    map[string][]byte
 	records map[string]int64 // by counter
 	clock   time.Time
-	faults  bool // some writes fail, and some of these happen
+	faults  bool // some writes return an error, and half of those happen
 }
 
 func (w *world) now() time.Time { return w.clock }
@@ -87,6 +87,11 @@ func (p *process) Each(_ context.Context, emit func(string, []byte) error) error
 			return err
 		}
 	}
+}
+
+func (p *process) Get(_ context.Context, id string) ([]byte, error) {
+	p.wait()
+	return p.w.rows[id], nil
 }
 
 func (p *process) Swap(_ context.Context, id string, old, new []byte) (bool, error) {
@@ -248,6 +253,12 @@ func (s *shelf) Each(_ context.Context, emit func(string, []byte) error) error {
 		}
 	}
 	return nil
+}
+
+func (s *shelf) Get(_ context.Context, id string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rows[id], nil
 }
 
 func (s *shelf) Swap(_ context.Context, id string, old, new []byte) (bool, error) {

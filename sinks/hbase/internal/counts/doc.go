@@ -1,7 +1,7 @@
 // Package counts keeps counters beside a catalog that changes one row in a step, never two.
 //
-// Each process has a row of its own with all that it counted. The base is one row more: what ended processes counted. A
-// counter is the sum of all rows.
+// Each process has a row with its counts. One row more, the base, has the counts of ended processes. A counter is the sum of
+// all rows.
 //
 //	"t"        the base
 //	"t" id     a process: 16 hex digits, drawn anew for each row
