@@ -197,7 +197,7 @@ func encoded(t testing.TB, body, encoding string) []byte {
 }
 
 // To any request, of many callers at once, a server answers without a fault of its own, in the form of the answer, and stays
-// within its memory. It cuts an answer only if its caller is slow, as those of this test may be on a busy machine.
+// within its memory. It cuts an answer only if its caller is slow, as callers here may be on a busy machine.
 // SYMLAKE_SERVE_REQUESTS says how many requests are made, of a new seed each time.
 func TestServeGenerated(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,8 @@ type encoding struct {
 	unwind *unwinding
 }
 
-type beginner func(dictionary.Table) (takers, error)
+// beginner makes the takers of runs with those strings. aside says that a processor is free for them.
+type beginner func(t dictionary.Table, aside bool) (takers, error)
 
 // sort explodes the artifact into a sorter. Then runs reads it as often as it is called. The caller
 // closes the sorter, after an error too.
@@ -102,6 +103,7 @@ func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
 		for {
 			part := int(next.Add(1)) - 1
 			if part >= e.of.Parts {
+				lane.Sort()
 				return nil
 			}
 			if err := e.x.slot(ctx); err != nil {
@@ -214,7 +216,11 @@ func (e *encoding) sorted(ctx context.Context, s *spill.Sorter, begin beginner) 
 	}
 	t := s.Table()
 	table := dictionary.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers}
-	to, err := begin(table)
+	aside := e.secret == nil && e.x.spareSlot()
+	if aside { // the load is alone on two processors at least: other goroutines encode the swept runs
+		defer e.x.unslot()
+	}
+	to, err := begin(table, aside)
 	if err != nil {
 		return sweep.Counts{}, err
 	}
@@ -225,9 +231,8 @@ func (e *encoding) sorted(ctx context.Context, s *spill.Sorter, begin beginner) 
 	if e.secret != nil {
 		return sweep.Classes(sweep.ClassSource[spill.Order](patient(ctx, m.NextClass)), func(c *classes.Packed) error { return to.class(c, &table) })
 	}
-	aside := e.x.spareSlot()
-	if aside { // the load is alone on two processors at least: another goroutine encodes the swept runs
-		defer e.x.unslot()
+	if aside { // it takes less time than the rows do, and the sweep takes hardly any
+		e.unwind.begin(ctx)
 	}
 	take, end := to.beside(aside)
 	var counts sweep.Counts
@@ -259,7 +264,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 			e.x.b.Budget.Force(held)
 			strs := symbol.CloneStrings(r.Strings)
 			table := dictionary.Table{Strings: strs}
-			to, err := begin(table)
+			to, err := begin(table, false)
 			if err != nil {
 				return err
 			}
@@ -304,13 +309,23 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	}
 	defer x.unslot()
 	var enc *loads.Encoder
-	counts, err := e.runs(within, func(t dictionary.Table) (to takers, err error) {
+	defer func() {
+		if enc != nil {
+			enc.Abort()
+		}
+	}()
+	counts, err := e.runs(within, func(t dictionary.Table, aside bool) (to takers, err error) {
 		given := 0
 		ready := func() (err error) {
-			if enc == nil { // it numbers all names first, and the lake does not wait for that
-				if enc, err = loads.NewEncoder(b.Keyring, e.known, id, e.secret, t, write); err != nil {
-					return err
-				}
+			switch { // it numbers all names first, and the lake does not wait for that
+			case enc != nil:
+			case aside:
+				enc, err = loads.NewEncoderBeside(b.Keyring, e.known, id, t, write, mapped)
+			default:
+				enc, err = loads.NewEncoder(b.Keyring, e.known, id, e.secret, t, write)
+			}
+			if err != nil {
+				return err
 			}
 			if given++; given%1024 == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -33,7 +33,7 @@ func TestOrderedStringsAreKept(t *testing.T) {
 	task := &discover.Task{Source: &discover.CheckedSource{Source: discover.Source{Bucket: fetched{}}}}
 	e := &encoding{x: &object{b: &Builder{Opener: Opener{Budget: scratch.NewBudget(1 << 20)}}, Object: outcome.New(t.Context(), task, time.Time{})}, format: &sourcemap.Format, of: a}
 	var strs []string
-	_, err := e.passed(t.Context(), func(dictionary.Table) (takers, error) {
+	_, err := e.passed(t.Context(), func(dictionary.Table, bool) (takers, error) {
 		return takers{rows: func(r *symbol.Script) error { strs = r.Strings; return nil }}, nil
 	})
 	if err != nil || len(strs) != 2 || strs[1] != "a.ts" {

@@ -183,7 +183,7 @@ func (e *encoding) hold(ctx context.Context) (*held, error) {
 		if h.parcel == nil {
 			return script.Counts, nil
 		}
-		to, err := begin(dictionary.Table{Strings: h.strings, Runs: h.uses})
+		to, err := begin(dictionary.Table{Strings: h.strings, Runs: h.uses}, false)
 		if err != nil {
 			return script.Counts, err
 		}

@@ -27,9 +27,29 @@ type unwinding struct {
 	canonical string
 	ruleBytes int64 // that its rules may take
 
+	reading  chan error // what begin's goroutine ends with; nil: there is none
+	stop     context.CancelFunc
 	frames   *callframes.Sorter // nil: it was not read
 	broken   uint32
 	warnings []string
+}
+
+// begin reads the call frame information in a goroutine, while the caller does something else before addTo.
+func (w *unwinding) begin(ctx context.Context) {
+	if w.of.Unwind == nil || w.b.NoUnwind || w.frames != nil {
+		return
+	}
+	ctx, w.stop = context.WithCancel(ctx)
+	w.reading = make(chan error, 1)
+	go func() { w.reading <- w.read(ctx) }()
+}
+
+// end waits for begin's goroutine.
+func (w *unwinding) end() error {
+	err := <-w.reading
+	w.reading = nil
+	w.stop()
+	return err
 }
 
 // addTo adds the call frame information to the rows of a load. fresh reports whether it was read just now.
@@ -37,10 +57,14 @@ func (w *unwinding) addTo(ctx context.Context, enc *loads.Encoder) (fresh bool, 
 	if w.of.Unwind == nil || w.b.NoUnwind {
 		return false, nil
 	}
-	if fresh = w.frames == nil; fresh {
-		if err := w.read(ctx); err != nil {
-			return true, err
-		}
+	switch {
+	case w.reading != nil:
+		fresh, err = true, w.end()
+	case w.frames == nil:
+		fresh, err = true, w.read(ctx)
+	}
+	if err != nil {
+		return true, err
 	}
 	rules := w.frames.Rules()
 	err = w.frames.Each(ctx, func(g symbol.UnwindRange) error { return enc.AddUnwind(g, rules) })
@@ -80,6 +104,7 @@ func (w *unwinding) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.frames.Sort()
 	w.broken = q.UnitsBroken
 	for _, text := range q.Warnings[:min(len(q.Warnings), maxUnwindWarnings)] {
 		w.warn("call frame information: " + text)
@@ -103,6 +128,10 @@ func (w *unwinding) addQuality(q *symbol.Quality) {
 
 // close gives back what sorted call frame information takes.
 func (w *unwinding) close() error {
+	if w.reading != nil { // it is not asked for any more
+		w.stop()
+		w.end()
+	}
 	if w.frames == nil {
 		return nil
 	}

@@ -173,8 +173,9 @@ func compare(a, b piece) int {
 	return cmp.Compare(a.order, b.order)
 }
 
-// sort sorts the pieces in memory: by the digits of their starts, the last one first, if there is room for a copy.
-func (s *Sorter) sort() {
+// Sort sorts the pieces in memory, which Each does too: by the digits of their starts, the last one first, if there is room
+// for a copy.
+func (s *Sorter) Sort() {
 	var bits, most uint64
 	sorted := true
 	for i := range s.pieces {
@@ -252,7 +253,7 @@ func (s *Sorter) spill() error {
 		}
 		s.file = f
 	}
-	s.sort()
+	s.Sort()
 	if err := s.write([]*source{{pieces: s.pieces}}); err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func merge(from []*source, emit func(piece) error) error {
 // Each emits the ranges, ascending and apart from each other. Neighbors have unlike rules, and none has rules 0. The errors are
 // emit's, ctx's, and the scratch file's.
 func (s *Sorter) Each(ctx context.Context, emit func(symbol.UnwindRange) error) error {
-	s.sort()
+	s.Sort()
 	all := []*source{{pieces: s.pieces}}
 	for _, g := range s.segments {
 		all = append(all, &source{file: s.file, segment: g})

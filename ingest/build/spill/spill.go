@@ -108,7 +108,7 @@ func (s *Sorter) Lane() *Lane {
 func (s *Sorter) Sort() {
 	var counts []uint32 // by interner id
 	for _, l := range s.lanes {
-		l.sort()
+		l.Sort()
 		if len(counts) < len(l.counts) {
 			counts, l.counts = l.counts, counts
 		}
@@ -177,6 +177,15 @@ func compare(a, b ref) int {
 		return 1
 	}
 	return 0
+}
+
+// Sort sorts what the lane holds, after its last run. Sorter.Sort does so with lanes that are not sorted.
+func (l *Lane) Sort() {
+	if l.ended {
+		return
+	}
+	l.ended = true
+	l.sort()
 }
 
 // sort sorts each list of refs; cursors go through them together.

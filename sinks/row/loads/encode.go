@@ -39,6 +39,7 @@ type Encoder struct {
 	texts  *texts.Writer   // nil: no text came yet
 	sum    hash.Hash
 	err    error
+	beside *beside // codes, seals and writes blocks; nil: the encoder's own goroutine does
 
 	unwinds *unwinds.Writer // nil: no call frame information came yet
 }
@@ -47,6 +48,20 @@ type Encoder struct {
 // is worth one. Classes need the secret that gave them their positions. write takes the rows in key
 // order and may keep them; its error comes back wrapped.
 func NewEncoder(k *row.Keyring, a *symbol.Artifact, l sinks.Load, secret *row.Secret, t dictionary.Table, write func(sinks.Row) error) (*Encoder, error) {
+	return newEncoder(k, a, l, secret, t, write, nil)
+}
+
+// NewEncoderBeside does as NewEncoder, and is not for classes. Another goroutine codes, seals and writes the
+// rows while the caller adds runs: each step within guard. Close ends the goroutine, and so does Abort, which may be called after
+// Close too.
+func NewEncoderBeside(k *row.Keyring, a *symbol.Artifact, l sinks.Load, t dictionary.Table, write func(sinks.Row) error,
+	guard func(step func() error) error) (*Encoder, error) {
+	return newEncoder(k, a, l, nil, t, write, guard)
+}
+
+// newEncoder makes an encoder. guard is nil if it works alone.
+func newEncoder(k *row.Keyring, a *symbol.Artifact, l sinks.Load, secret *row.Secret, t dictionary.Table, write func(sinks.Row) error,
+	guard func(step func() error) error) (*Encoder, error) {
 	kind, form := kindOf(a.Kind)
 	if secret == nil {
 		if kind == row.Classes {
@@ -70,11 +85,14 @@ func NewEncoder(k *row.Keyring, a *symbol.Artifact, l sinks.Load, secret *row.Se
 		e.class = classes.NewWriter(&t, numbers, e.coder, key, e.emitClasses)
 		content = io.Discard // the strings of a dictionary are no content of classes
 	} else {
-		e.ranges = ranges.NewWriter(t.Strings, numbers, form == row.FormScript, e.coder, key, e.emitRanges)
+		e.ranges = ranges.NewWriter(t.Strings, numbers, form == row.FormScript, key, e.emitRanges)
 		addCount(e.sum, len(picked))
 	}
+	if guard != nil {
+		e.beside = newBeside(guard)
+	}
 	if len(picked) > 0 {
-		e.emit(row.Dictionary, 0, row.FormDictionary, t.Encode(e.coder, picked, content))
+		e.fail(e.step(func() error { return e.emit(row.Dictionary, 0, row.FormDictionary, t.Encode(e.coder, picked, content)) }))
 	}
 	return e, e.err
 }
@@ -145,6 +163,7 @@ func (e *Encoder) Close() (*row.Loaded, error) {
 	if e.err == nil && e.unwinds != nil {
 		e.fail(e.endUnwinds())
 	}
+	e.Abort()
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -154,6 +173,21 @@ func (e *Encoder) Close() (*row.Loaded, error) {
 	e.coder.Release()
 	e.coder = nil
 	return e.out, nil
+}
+
+// Abort ends the encoder's other goroutine.
+func (e *Encoder) Abort() {
+	if e.beside != nil {
+		e.beside.end()
+	}
+}
+
+// step runs a step of coding, or leaves it to the other goroutine. The error is that of a step: this one or one before.
+func (e *Encoder) step(f func() error) error {
+	if e.beside == nil {
+		return f()
+	}
+	return e.beside.add(f)
 }
 
 // end writes what came last: the open block of ranges or classes, or the directory of texts. The second time it does nothing.
@@ -168,13 +202,23 @@ func (e *Encoder) end() {
 		e.out.Ranges, e.out.Members, e.out.Dropped = e.class.Classes, e.class.Members, e.class.Dropped
 	default:
 		e.fail(e.ranges.Close(e.out.Artifact.End))
+		if e.beside != nil { // what follows needs what it uses
+			e.fail(e.beside.end())
+			e.beside = nil
+		}
 		e.out.Ranges, e.out.Dropped = e.ranges.Ranges, e.ranges.Dropped
 	}
 }
 
-func (e *Encoder) emitRanges(from, last uint64, body []byte, columns [][]byte) error {
-	addBlock(e.sum, last, columns)
-	return e.emitBlock(row.Ranges, from, last, body)
+func (e *Encoder) emitRanges(b *ranges.Full) (next *ranges.Full, err error) {
+	code := func() error {
+		addBlock(e.sum, b.Last, b.Columns())
+		return e.emitBlock(row.Ranges, b.From, b.Last, b.Body(e.coder))
+	}
+	if e.beside == nil {
+		return b, code()
+	}
+	return e.beside.code(b, code)
 }
 
 func (e *Encoder) emitClasses(from, last uint64, body []byte) error {
@@ -198,9 +242,9 @@ func (e *Encoder) emit(k row.Kind, last uint64, form row.Form, body []byte) erro
 	r := e.seals.Seal(k, last, form, body)
 	e.out.Bytes += uint64(len(r.Key) + len(r.Value))
 	if err := e.write(r); err != nil {
-		e.err = fmt.Errorf("write row %x: %w", r.Key, err)
+		return fmt.Errorf("write row %x: %w", r.Key, err)
 	}
-	return e.err
+	return nil
 }
 
 // kindOf returns the kind and the form of the rows of an artifact.

@@ -21,9 +21,11 @@ type encoded struct {
 // encode makes blocks of runs or of scripts.
 func encode(t testing.TB, strs []string, numbers []uint32, runs []*symbol.Run, scripts []*symbol.Script) (blocks []encoded) {
 	t.Helper()
-	w := NewWriter(strs, numbers, scripts != nil, column.NewEncoder(), nil, func(_, last uint64, body []byte, _ [][]byte) error {
-		blocks = append(blocks, encoded{bytes.Clone(body), last})
-		return nil
+	c := column.NewEncoder()
+	defer c.Release()
+	w := NewWriter(strs, numbers, scripts != nil, nil, func(b *Full) (*Full, error) {
+		blocks = append(blocks, encoded{bytes.Clone(b.Body(c)), b.Last})
+		return b, nil
 	})
 	for _, r := range runs {
 		if err := w.Add(r); err != nil {

@@ -1,6 +1,10 @@
 package ranges
 
-import "github.com/symlake/symlake/sinks/internal/column"
+import (
+	"encoding/binary"
+
+	"github.com/symlake/symlake/sinks/internal/column"
+)
 
 // The columns of a block, in the order in which they stand. Durable.
 const (
@@ -71,3 +75,37 @@ var scriptCoders = func() (c [scriptColumns]column.Trial) {
 	c[colNode], c[colText] = column.TryBoth, column.TryZstd
 	return c
 }()
+
+// Full is a block that is full, before it is coded. It speaks for [From, Last]. One goroutine at a time.
+type Full struct {
+	From, Last uint64
+
+	ranges, nodes int
+	script        bool
+	cols          [scriptColumns][]byte
+	body          []byte
+}
+
+// Columns are what the block is made of. They are valid until the block is filled again.
+func (b *Full) Columns() [][]byte {
+	if b.script {
+		return b.cols[:]
+	}
+	return b.cols[:columns]
+}
+
+// Body codes the block: the first position it speaks for, its numbers of ranges and nodes, and its
+// columns. The body is valid until the block is filled again.
+func (b *Full) Body(c *column.Encoder) []byte {
+	try := &coders
+	if b.script {
+		try = &scriptCoders
+	}
+	b.body = binary.AppendUvarint(b.body[:0], b.From)
+	b.body = binary.AppendUvarint(b.body, uint64(b.ranges))
+	b.body = binary.AppendUvarint(b.body, uint64(b.nodes))
+	for i, col := range b.Columns() {
+		b.body = c.Append(b.body, col, try[i])
+	}
+	return b.body
+}

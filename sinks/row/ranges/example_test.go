@@ -31,9 +31,9 @@ func exampleRun() *symbol.Run {
 func TestWorkedExample(t *testing.T) {
 	run := exampleRun()
 	var body []byte
-	w := NewWriter(run.Strings, make([]uint32, len(run.Strings)), false, column.NewEncoder(), nil, func(_, _ uint64, b []byte, _ [][]byte) error {
-		body = b
-		return nil
+	w := NewWriter(run.Strings, make([]uint32, len(run.Strings)), false, nil, func(b *Full) (*Full, error) {
+		body = b.Body(column.NewEncoder())
+		return b, nil
 	})
 	if err := w.Add(run); err != nil {
 		t.Fatal(err)

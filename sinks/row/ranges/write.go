@@ -34,9 +34,9 @@ const (
 	nodeCost = 128
 )
 
-// Emit takes the body of a block that speaks for [from, last], and the columns it is made of. It
-// keeps neither.
-type Emit func(from, last uint64, body []byte, columns [][]byte) error
+// Emit takes a full block, and returns one for the writer to fill next: the same, or another one that
+// nobody reads any more.
+type Emit func(b *Full) (next *Full, err error)
 
 // Writer turns the swept runs of a load into blocks. One goroutine.
 type Writer struct {
@@ -45,16 +45,14 @@ type Writer struct {
 
 	emit     Emit
 	key      func(last uint64) []byte // of a row, for errors
-	coder    *column.Encoder
-	next     uint64 // first position that no block speaks for yet
-	closed   uint64 // end of the range added or dropped last
+	next     uint64                   // first position that no block speaks for yet
+	closed   uint64                   // end of the range added or dropped last
 	strings  []string
 	shared   []uint32 // by string: its number in the dictionary plus 1; 0: not in it
 	mostCost int      // of one node or range, with any names
 
 	model
 	cols   [scriptColumns][]byte
-	used   int // of cols
 	bytes  int // of all columns
 	ranges int
 	from   uint64 // first position that the block speaks for
@@ -62,8 +60,7 @@ type Writer struct {
 	end    uint64 // of the range added last; the first position of the block before that
 	nodes  []nodeRef
 	prev   int32 // node of the range added last; -1
-	head   []byte
-	out    []byte
+	block  *Full // what the open block becomes
 
 	// What the open block knows, valid where the stamp is its own.
 	stamp     uint32
@@ -90,8 +87,8 @@ type stamped struct{ stamp, at uint32 }
 
 // NewWriter returns a writer of blocks that refer to strs. numbers are, by string, its number in
 // the dictionary plus 1; 0: the string is not in it. script says that the runs are of a script. key names rows in errors.
-func NewWriter(strs []string, numbers []uint32, script bool, coder *column.Encoder, key func(last uint64) []byte, emit Emit) *Writer {
-	w := &Writer{emit: emit, key: key, coder: coder, strings: strs, shared: numbers,
+func NewWriter(strs []string, numbers []uint32, script bool, key func(last uint64) []byte, emit Emit) *Writer {
+	w := &Writer{emit: emit, key: key, block: new(Full), strings: strs, shared: numbers,
 		functions: make([]stamped, len(strs)), files: make([]stamped, len(strs)),
 		index: siteIndex{slots: make([]int32, firstSlots)}}
 	clear(w.functions) // the kernel maps a page twice that is read before it is written
@@ -105,9 +102,6 @@ func NewWriter(strs []string, numbers []uint32, script bool, coder *column.Encod
 		}
 	}
 	w.mostCost = nodeCost + 3*longest
-	if w.used = columns; script {
-		w.used = scriptColumns
-	}
 	w.reset()
 	return w
 }
@@ -206,11 +200,16 @@ func (w *Writer) flush(last uint64) error {
 	if w.script.is {
 		w.endParts(last)
 	}
-	from := w.next
+	b := w.block
+	*b = Full{From: w.next, Last: last, ranges: w.ranges, nodes: len(w.nodes), script: w.script.is, cols: w.cols, body: b.body}
 	w.next = last + 1
-	err := w.emit(from, last, w.body(), w.cols[:w.used])
+	next, err := w.emit(b)
+	if err != nil {
+		return err
+	}
+	w.block, w.cols = next, next.cols
 	w.reset()
-	return err
+	return nil
 }
 
 // reset begins an empty block.
@@ -228,7 +227,6 @@ func (w *Writer) reset() {
 
 // open says which position the block's positions begin with.
 func (w *Writer) open(from uint64) {
-	w.head = binary.AppendUvarint(w.head[:0], from)
 	w.from, w.end = from, from
 }
 
@@ -323,20 +321,4 @@ func (w *Writer) add(g *symbol.Range) {
 	w.prev = node
 	w.site(colSite, node, w.nodes[node].function, g.At)
 	w.ranges++
-}
-
-// body gives the block's plaintext: the first position it speaks for, its
-// numbers of ranges and nodes, and its columns.
-func (w *Writer) body() []byte {
-	w.out = append(w.out[:0], w.head...)
-	w.out = binary.AppendUvarint(w.out, uint64(w.ranges))
-	w.out = binary.AppendUvarint(w.out, uint64(len(w.nodes)))
-	try := &coders
-	if w.script.is {
-		try = &scriptCoders
-	}
-	for i := range w.used {
-		w.out = w.coder.Append(w.out, w.cols[i], try[i])
-	}
-	return w.out
 }
