@@ -216,7 +216,7 @@ func (r *Reader) shape(shape uint64) string {
 	case shape == shapePacked:
 		return r.unpack()
 	case shape < shapeNumbers+mostNumbers-1:
-		var b []byte
+		b := make([]byte, 0, 64) // of two or three numbers
 		for i := range shape - shapeNumbers + 2 {
 			if i > 0 {
 				b = append(b, '-')
