@@ -207,7 +207,7 @@ func TestEndless(t *testing.T) {
 		}
 		return nil
 	})}
-	w.o.Workers, w.o.ObjectTime, w.o.Limits.ObjectBytes = 1, 300*time.Millisecond, 1<<20
+	w.o.Workers, w.o.ObjectTime, w.o.Limits.ObjectBytes = 1, time.Second, 1<<20
 	w.put("big.so", "HOOK "+strings.Repeat("x", 2<<20))
 	r := w.run()
 	if r.Objects.Loaded != 6 || r.Objects.Rejected != 3 {
@@ -247,7 +247,7 @@ func TestDeadline(t *testing.T) {
 	}
 	w.is("b.so", catalog.ObjectPending)
 	for i := range 3 {
-		w.o.Deadline = w.o.Now().Add(200 * time.Millisecond)
+		w.o.Deadline = w.o.Now().Add(time.Second)
 		r := w.run()
 		if i < 2 && r.Objects.Failed != 1 || i == 2 && (r.Objects.Rejected != 1 || !strings.Contains(r.Rejected[0].Error, "--deadline")) {
 			t.Fatalf("%+v %v %v", r.Objects, r.Failed, r.Rejected)

@@ -102,7 +102,7 @@ func movedAndSilent(t *testing.T, server *hbasetest.Server) {
 				stopped := time.Now()
 				back.Go(func() {
 					formattest.Await(t, "the load says what it waits for", func() bool { return x.noted("waiting for region ", "table "+x.writer.rows.String()) })
-					if took := time.Since(stopped); took > 8*time.Second {
+					if took := time.Since(stopped); took > formattest.Soon {
 						t.Errorf("the load says after %v what it waits for", took)
 					}
 					server.Pause(t, false)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
@@ -84,7 +85,7 @@ func TestSecureRefused(t *testing.T) {
 	} {
 		began := time.Now()
 		_, err := Open(t.Context(), rest, Options{ReadOnly: true, Security: c.o})
-		if !errors.Is(err, security.ErrRefused) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || time.Since(began) > 5*time.Second {
+		if !errors.Is(err, security.ErrRefused) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || time.Since(began) > formattest.Soon {
 			t.Errorf("%+v: %v after %v, want %q", c.o, err, time.Since(began), c.want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 	"github.com/symlake/symlake/sinks/hbase/internal/login/logintest"
 	"github.com/symlake/symlake/sinks/hbase/security"
@@ -22,7 +23,7 @@ import (
 // first asks for a row that no server may see before it proved its identity.
 func first(t *testing.T, address string, o security.Options) error {
 	t.Helper()
-	return firstWithin(t, 5*time.Second, address, o)
+	return firstWithin(t, formattest.Patience, address, o)
 }
 
 // firstWithin is first with a bound for an attempt.
@@ -172,7 +173,7 @@ func TestLiars(t *testing.T) {
 			if errors.Is(err, security.ErrRefused) == c.passes {
 				t.Errorf("final: %v; want the opposite: %v", !c.passes, err)
 			}
-			if time.Since(began) > 10*time.Second {
+			if time.Since(began) > formattest.Soon {
 				t.Errorf("told after %v", time.Since(began))
 			}
 			for _, secret := range []string{"Client", "secret-row", "loader-in-the-clear", "KeyValueCodec"} {
@@ -274,7 +275,7 @@ func header(t *testing.T, kind int32, layers byte, subkey bool) {
 		text <- all
 		return logintest.ErrEnd
 	})
-	_ = firstWithin(t, 2*time.Minute, address, realm.Options(t, time.Hour)) // a busy machine derives keys for seconds
+	_ = firstWithin(t, formattest.Patience, address, realm.Options(t, time.Hour)) // a busy machine derives keys for seconds
 	select {
 	case b := <-text:
 		if !bytes.Contains(b, []byte("ClientMetaService")) || bytes.Contains(b, []byte("loader")) {
@@ -292,7 +293,7 @@ func TestFallback(t *testing.T) {
 	address, got := realm.Listen(t, raw([]byte{0, 0, 0, 0, 0xff, 0xff, 0xff, 0xa8}, nil))
 	o := realm.Options(t, time.Hour)
 	o.AllowInsecureFallback = true
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), formattest.Patience)
 	defer cancel()
 	go func() { _ = first(t, address, o); cancel() }()
 	<-ctx.Done()

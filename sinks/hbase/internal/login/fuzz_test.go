@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/hbase/internal/login/logintest"
 )
 
@@ -75,7 +76,7 @@ func FuzzHandshake(f *testing.F) {
 				_, _ = theirs.Write(b)
 			}
 		}()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), formattest.Patience)
 		defer cancel()
 		s, err := l.Connect(ctx, ours, "localhost:1", "somebody-in-the-clear")
 		if ctx.Err() != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/hbase/internal/login/logintest"
 	"github.com/symlake/symlake/sinks/hbase/security"
 )
@@ -19,7 +20,7 @@ func connect(t *testing.T, o security.Options) (*Session, error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { theirs.Close() })
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), formattest.Patience)
 	defer cancel()
 	return New(o).Connect(ctx, ours, "localhost:1", "me")
 }

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/hbase/internal/sasl"
 	"github.com/symlake/symlake/sinks/hbase/security"
 )
@@ -327,7 +328,7 @@ func TestLogin(t *testing.T) {
 			if !errors.Is(err, security.ErrRefused) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v", err)
 			}
-			if time.Since(began) > 5*time.Second {
+			if time.Since(began) > formattest.Soon {
 				t.Errorf("told after %v", time.Since(began))
 			}
 		})
