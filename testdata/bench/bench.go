@@ -20,6 +20,7 @@ type bench struct {
 	probes    int
 	lasts     time.Duration
 	artifacts int    // of the largest store that growth measures
+	entries   int    // of the largest ledger that growth measures
 	stages    bool   // only where the time of an ingest goes
 	misses    string // file for functions that names does not name rightly, "" for none
 }

@@ -78,7 +78,7 @@ var parts = []part{
 	{"cpuprofile", func(b *bench, _ []string) (func(), error) { return nothing, b.cpuprofiles() }},
 	{"growth", func(b *bench, _ []string) (func(), error) {
 		g := growth.Bench{Symlake: b.symlake, Old: b.old, Temp: b.tmp, Most: b.artifacts}
-		return nothing, errors.Join(g.Run(), b.tests("./testdata/bench/growth", "SYMLAKE="+b.symlake, "SYMLAKE_BENCH_ARTIFACTS="+strconv.Itoa(b.artifacts)))
+		return nothing, errors.Join(g.Run(), g.Ledger(b.entries), b.tests("./testdata/bench/growth", "SYMLAKE="+b.symlake, "SYMLAKE_BENCH_ARTIFACTS="+strconv.Itoa(b.artifacts)))
 	}},
 }
 
@@ -102,8 +102,9 @@ func main() {
 	flag.DurationVar(&b.lasts, "for", time.Minute, "how long the server is under load")
 	flag.StringVar(&b.old, "old", "", "an older binary, which events and growth measure beside")
 	flag.IntVar(&b.artifacts, "artifacts", 100_000, "of the largest store that growth measures")
+	flag.IntVar(&b.entries, "entries", 1_000_000, "of the largest ledger that growth measures")
 	flag.StringVar(&b.misses, "misses", "", "where names lists functions that it does not name rightly")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, spark for frames in Spark, lake for the lake, log for its log, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase, growth for commands on stores of 1,000 to -artifacts artifacts; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, spark for frames in Spark, lake for the lake, log for its log, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services, minidump for dumps that are walked, pdb for PDB files, wasm for modules of WebAssembly, profiles for pprof, perfetto and cpuprofile, hbase for the store in HBase, growth for commands on stores of 1,000 to -artifacts artifacts and -entries entries of the ledger; all without")
 	flag.BoolVar(&b.stages, "stages", false, "print where the processor time of an ingest goes, for the inputs that -only names, and nothing else")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {

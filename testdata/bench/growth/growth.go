@@ -99,10 +99,10 @@ func (b *Bench) Run() error {
 	}
 	for i, program := range programs {
 		fmt.Printf("\nprocessor time in s, by artifacts: %s\n", program)
-		print(sizes, costs[i])
+		print(commands("", "", ""), sizes, costs[i])
 		if b.Server != nil {
 			fmt.Printf("\nof the server\n")
-			print(sizes, servers[i])
+			print(commands("", "", ""), sizes, servers[i])
 			continue
 		}
 		fmt.Printf("| bytes of catalog an artifact | %s |\n", cells(bytes[i], "%.0f"))
@@ -175,13 +175,13 @@ func Write(dir string, n int) error {
 	return nil
 }
 
-func print(sizes []int, costs cost) {
+func print(list []command, sizes []int, costs cost) {
 	head := make([]float64, len(sizes))
 	for i, n := range sizes {
 		head[i] = float64(n)
 	}
 	fmt.Printf("| command | %s | exponent |\n|---|%s---|\n", cells(head, "%.0f"), strings.Repeat("---|", len(sizes)))
-	for _, c := range commands("", "", "") {
+	for _, c := range list {
 		fmt.Printf("| %s | %s | %.2f |\n", c.name, cells(costs[c.name], "%.2f"), Exponent(sizes, costs[c.name]))
 	}
 }
