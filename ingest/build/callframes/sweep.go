@@ -151,7 +151,7 @@ func (w *sweep) add(p piece) error {
 	if err := w.advance(p.start); err != nil {
 		return err
 	}
-	if len(w.open) == 1 && w.open[0].end <= w.at { // the usual case
+	if len(w.open) == 1 && w.open[0].end <= w.at {
 		w.open = w.open[:0]
 	}
 	switch {
@@ -170,7 +170,12 @@ func (w *sweep) add(p piece) error {
 func (w *sweep) advance(to uint64) error {
 	for len(w.open) > 0 && w.at < to {
 		top := &w.open[0]
-		if top.end <= w.at {
+		switch {
+		case top.end > w.at:
+		case len(w.open) == 1: // the usual case
+			w.open = w.open[:0]
+			continue
+		default:
 			heap.Pop(&w.open)
 			continue
 		}
