@@ -46,7 +46,8 @@ func (s *serving) text() string {
 // startServe starts a server of a store on a free port, until the test ends.
 func startServe(t testing.TB, store string, args ...string) *serving {
 	t.Helper()
-	s := &serving{run: symlake(t, append([]string{"--store", store, "serve", "--listen", "127.0.0.1:0"}, args...)...), end: make(chan struct{})}
+	const patient = "10m" // a busy host may answer late
+	s := &serving{run: symlake(t, append([]string{"--store", store, "serve", "--listen", "127.0.0.1:0", "--max-time", patient}, args...)...), end: make(chan struct{})}
 	pipe, err := s.run.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
