@@ -151,7 +151,7 @@ func (w *sweep) add(p piece) error {
 	if err := w.advance(p.start); err != nil {
 		return err
 	}
-	if len(w.open) == 1 && w.open[0].end <= w.at {
+	if len(w.open) == 1 && w.open[0].end <= w.at { // the usual case
 		w.open = w.open[:0]
 	}
 	switch {
@@ -170,12 +170,7 @@ func (w *sweep) add(p piece) error {
 func (w *sweep) advance(to uint64) error {
 	for len(w.open) > 0 && w.at < to {
 		top := &w.open[0]
-		switch {
-		case top.end > w.at:
-		case len(w.open) == 1: // the usual case
-			w.open = w.open[:0]
-			continue
-		default:
+		if top.end <= w.at {
 			heap.Pop(&w.open)
 			continue
 		}
