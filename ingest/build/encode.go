@@ -103,7 +103,6 @@ func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
 		for {
 			part := int(next.Add(1)) - 1
 			if part >= e.of.Parts {
-				lane.Sort()
 				return nil
 			}
 			if err := e.x.slot(ctx); err != nil {

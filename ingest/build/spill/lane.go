@@ -46,7 +46,6 @@ type Lane struct {
 	sorted []segment // spilled runs
 	buf    []byte    // the run being encoded
 	err    error     // the first; a lane that failed stays failed
-	ended  bool      // Sort was called
 	text   []string  // of the run being added
 	batch  batch
 

@@ -22,6 +22,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
@@ -106,9 +107,9 @@ func (s *Sorter) Lane() *Lane {
 
 // Sort ends the taking of runs: no lane may be added to any more.
 func (s *Sorter) Sort() {
+	parallel.Do(len(s.lanes), func(i int) { s.lanes[i].sort() })
 	var counts []uint32 // by interner id
 	for _, l := range s.lanes {
-		l.Sort()
 		if len(counts) < len(l.counts) {
 			counts, l.counts = l.counts, counts
 		}
@@ -177,15 +178,6 @@ func compare(a, b ref) int {
 		return 1
 	}
 	return 0
-}
-
-// Sort sorts what the lane holds, after its last run. Sorter.Sort does so with lanes that are not sorted.
-func (l *Lane) Sort() {
-	if l.ended {
-		return
-	}
-	l.ended = true
-	l.sort()
 }
 
 // sort sorts each list of refs; cursors go through them together.
