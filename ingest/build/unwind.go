@@ -34,9 +34,12 @@ type unwinding struct {
 	warnings []string
 }
 
+// isLeftOut reports whether the load gets no call frame information.
+func (w *unwinding) isLeftOut() bool { return w.of.Unwind == nil || w.b.NoUnwind }
+
 // begin reads the call frame information in a goroutine, while the caller does something else before addTo.
 func (w *unwinding) begin(ctx context.Context) {
-	if w.of.Unwind == nil || w.b.NoUnwind || w.frames != nil {
+	if w.isLeftOut() || w.frames != nil {
 		return
 	}
 	ctx, w.stop = context.WithCancel(ctx)
@@ -54,7 +57,7 @@ func (w *unwinding) end() error {
 
 // addTo adds the call frame information to the rows of a load. fresh reports whether it was read just now.
 func (w *unwinding) addTo(ctx context.Context, enc *loads.Encoder) (fresh bool, err error) {
-	if w.of.Unwind == nil || w.b.NoUnwind {
+	if w.isLeftOut() {
 		return false, nil
 	}
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// Call frame information that is read ahead, and not asked for then, is given up, and gives back what it took.
+// A load that fails gives up call frame information that is being read ahead. What that took comes back.
 func TestUnwindAhead(t *testing.T) {
 	t.Parallel()
 	rules := []string{"", string((&unwind.Rules{CFA: unwind.Rule{How: unwind.Register, Reg: 7, Offset: 8}}).Append(nil))}
