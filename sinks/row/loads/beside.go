@@ -8,19 +8,19 @@ const aheadBlocks = 8
 // beside runs steps in a goroutine, in their order, until one fails. The goroutine that made it calls its methods.
 type beside struct {
 	guard  func(step func() error) error
-	steps  chan func() error
-	failed chan struct{} // closed when err is set
-	ended  chan struct{} // closed when the goroutine has ended
-	err    error         // of a step
-	over   bool          // end was called
-
-	made  int // blocks
-	empty chan *ranges.Full
+	steps  chan func() error // nil: end was called
+	failed chan struct{}     // closed when err is set
+	ended  chan struct{}     // closed when the goroutine has ended
+	err    error             // of a step
+	empty  chan *ranges.Full
 }
 
 func newBeside(guard func(step func() error) error) *beside {
 	b := &beside{guard: guard, steps: make(chan func() error, aheadBlocks), failed: make(chan struct{}), ended: make(chan struct{}),
-		made: 1, empty: make(chan *ranges.Full, aheadBlocks)}
+		empty: make(chan *ranges.Full, aheadBlocks)}
+	for range aheadBlocks - 1 { // the writer has one
+		b.empty <- new(ranges.Full)
+	}
 	go b.run()
 	return b
 }
@@ -37,7 +37,7 @@ func (b *beside) run() {
 	}
 }
 
-// add adds a step. The error is that of a step before.
+// add adds a step. It returns the error of an earlier step, if one has failed.
 func (b *beside) add(step func() error) error {
 	select {
 	case <-b.failed:
@@ -57,15 +57,6 @@ func (b *beside) code(full *ranges.Full, step func() error) (*ranges.Full, error
 	if err != nil {
 		return nil, err
 	}
-	if b.made < aheadBlocks {
-		select {
-		case next := <-b.empty:
-			return next, nil
-		default:
-			b.made++
-			return new(ranges.Full), nil
-		}
-	}
 	select {
 	case <-b.failed:
 		return nil, b.err
@@ -76,10 +67,10 @@ func (b *beside) code(full *ranges.Full, step func() error) (*ranges.Full, error
 
 // end waits for all steps, and ends the goroutine. It returns the error of a step.
 func (b *beside) end() error {
-	if !b.over {
-		b.over = true
+	if b.steps != nil {
 		close(b.steps)
 		<-b.ended
+		b.steps = nil
 	}
 	return b.err
 }

@@ -182,7 +182,7 @@ func (e *Encoder) Abort() {
 	}
 }
 
-// step runs a step of coding, or leaves it to the other goroutine. The error is that of a step: this one or one before.
+// step runs f, or leaves it to the other goroutine. It returns the error of f, or of an earlier step.
 func (e *Encoder) step(f func() error) error {
 	if e.beside == nil {
 		return f()
@@ -202,7 +202,7 @@ func (e *Encoder) end() {
 		e.out.Ranges, e.out.Members, e.out.Dropped = e.class.Classes, e.class.Members, e.class.Dropped
 	default:
 		e.fail(e.ranges.Close(e.out.Artifact.End))
-		if e.beside != nil { // what follows needs what it uses
+		if e.beside != nil { // what follows uses the same coder and digest
 			e.fail(e.beside.end())
 			e.beside = nil
 		}

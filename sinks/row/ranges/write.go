@@ -34,8 +34,8 @@ const (
 	nodeCost = 128
 )
 
-// Emit takes a full block, and returns one for the writer to fill next: the same, or another one that
-// nobody reads any more.
+// Emit takes a full block. It returns a block for the writer to fill next: the same, or another one
+// without a reader.
 type Emit func(b *Full) (next *Full, err error)
 
 // Writer turns the swept runs of a load into blocks. One goroutine.
