@@ -55,6 +55,16 @@ func commands(s, keyset, o string) []command {
 // cost is the processor time of a command on each store, in seconds.
 type cost map[string][]float64
 
+// run runs a command, and adds what it used.
+func (all cost) run(program string, c command) error {
+	u, err := measure.Run(nil, nil, program, append([]string{"--config", os.DevNull}, c.args...)...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	all[c.name] = append(all[c.name], u.CPU.Seconds())
+	return nil
+}
+
 // Run measures and prints.
 func (b *Bench) Run() error {
 	if b.Most == 0 {
@@ -137,11 +147,9 @@ func (b *Bench) store(program, objects, name string, costs, servers cost) (int64
 	}
 	for _, c := range commands(url, filepath.Join(dir, "keyset.json"), objects) {
 		before := used()
-		u, err := measure.Run(nil, nil, program, append([]string{"--config", os.DevNull}, c.args...)...)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", c.name, err)
+		if err := costs.run(program, c); err != nil {
+			return 0, err
 		}
-		costs[c.name] = append(costs[c.name], u.CPU.Seconds())
 		servers[c.name] = append(servers[c.name], (used() - before).Seconds())
 	}
 	size := int64(0)

@@ -13,7 +13,6 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/stores"
-	"github.com/symlake/symlake/testdata/bench/measure"
 )
 
 const (
@@ -24,46 +23,34 @@ const (
 // Ledger measures commands on a file store of 1,000 artifacts, while its ledger grows to most entries: objects of another
 // bucket that no format knows.
 func (b *Bench) Ledger(most int) error {
-	objects, dir := filepath.Join(b.Temp, "growth-objects"), filepath.Join(b.Temp, "growth-ledger")
-	defer os.RemoveAll(objects)
-	defer os.RemoveAll(dir)
-	if err := errors.Join(os.Mkdir(dir, 0o700), Write(objects, ledgerArtifacts)); err != nil {
-		return err
-	}
-	keyset := filepath.Join(dir, "keyset.json")
-	all := commands("file:"+dir, keyset, objects)
-	run := func(c command) (measure.Usage, error) {
-		u, err := measure.Run(nil, nil, b.Symlake, append([]string{"--config", os.DevNull}, c.args...)...)
-		if err != nil {
-			return u, fmt.Errorf("%s: %w", c.name, err)
-		}
-		return u, nil
-	}
-	if _, err := run(all[0]); err != nil {
-		return err
-	}
-	var sizes []int
-	costs := cost{}
-	for n := 10_000; n <= most; n *= 10 {
-		from := 0
-		if len(sizes) > 0 {
-			from = sizes[len(sizes)-1]
-		}
-		if err := strangers(dir, keyset, from, n); err != nil {
+	return b.with(ledgerArtifacts, func(objects string) error {
+		dir := filepath.Join(b.Temp, "growth-ledger")
+		defer os.RemoveAll(dir)
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
-		sizes = append(sizes, n)
-		for _, c := range all[1:] {
-			u, err := run(c)
-			if err != nil {
+		keyset := filepath.Join(dir, "keyset.json")
+		all := commands("file:"+dir, keyset, objects)
+		if err := (cost{}).run(b.Symlake, all[0]); err != nil {
+			return err
+		}
+		var sizes []int
+		costs, from := cost{}, 0
+		for n := 10_000; n <= most; n *= 10 {
+			if err := strangers(dir, keyset, from, n); err != nil {
 				return err
 			}
-			costs[c.name] = append(costs[c.name], u.CPU.Seconds())
+			for _, c := range all[1:] {
+				if err := costs.run(b.Symlake, c); err != nil {
+					return err
+				}
+			}
+			sizes, from = append(sizes, n), n
 		}
-	}
-	fmt.Printf("\nprocessor time in s of 1,000 artifacts, by entries of the ledger: %s\n", b.Symlake)
-	print(all[1:], sizes, costs)
-	return nil
+		fmt.Printf("\nprocessor time in s of 1,000 artifacts, by entries of the ledger: %s\n", b.Symlake)
+		print(all[1:], sizes, costs)
+		return nil
+	})
 }
 
 // strangers adds the entries from to to of objects that no format knows.
