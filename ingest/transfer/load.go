@@ -213,7 +213,7 @@ func (c *copier) successor(ctx context.Context, src, old *catalog.Record, loaded
 	at := -1
 	if old != nil {
 		at = slices.IndexFunc(old.Progress, func(p catalog.Progress) bool {
-			return p.Load == loaded.Load && p.Owner != record.Doomed && p.Owner != record.Superseded
+			return p.Load == loaded.Load && p.Loads()
 		})
 	}
 	if at < 0 {

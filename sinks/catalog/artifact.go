@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -50,13 +51,13 @@ func (a Artifacts) From(ctx context.Context, from symbol.ID, emit func(*Record) 
 
 // Swap replaces old by new in one step. old is nil (the store must have no record), or a record that
 // this process read or wrote. new nil deletes. sinks.ErrConflict: the store's record is not old. If the lake is to say
-// something else of the artifact from then on, Swap notes that first: see Lakes.
+// something else of the artifact from then on, Swap notes that first: see Lakes. It also notes new work for gc.
 func (a Artifacts) Swap(ctx context.Context, old, new *Record) error {
 	of := cmp.Or(old, new)
 	if of == nil {
 		return nil
 	}
-	if err := a.note(ctx, old, new); err != nil {
+	if err := a.note(ctx, Change[Record]{old, new}); err != nil {
 		return fmt.Errorf("swap record of artifact %s: %w", of.ID, err)
 	}
 	key := func(r *Record) []byte { return artifactKey(r.ID) }
@@ -66,24 +67,26 @@ func (a Artifacts) Swap(ctx context.Context, old, new *Record) error {
 	return nil
 }
 
-// note notes that the lake is to follow a change, if it shows.
-func (a Artifacts) note(ctx context.Context, old, new *Record) error {
-	if !shows(old, new) {
-		return nil
+// note notes that the lake is to follow changes that show, and that gc has work where a change brings some.
+func (a Artifacts) note(ctx context.Context, changes ...Change[Record]) error {
+	var garbage []symbol.ID
+	for _, c := range changes {
+		if shows(c.Old, c.New) {
+			if err := a.lag.change(ctx, a.records, cmp.Or(c.Old, c.New).ID); err != nil {
+				return err
+			}
+		}
+		if c.New.HasGarbage() && !c.Old.HasGarbage() {
+			garbage = append(garbage, c.New.ID)
+		}
 	}
-	return a.lag.change(ctx, a.records, cmp.Or(old, new).ID)
+	return Obligations{a.records}.AddGarbage(ctx, garbage)
 }
 
 // SwapAll swaps the records of unlike artifacts as Swap does, in one request, and returns an error for each.
 func (a Artifacts) SwapAll(ctx context.Context, changes []Change[Record]) []error {
-	for _, c := range changes {
-		if err := a.note(ctx, c.Old, c.New); err != nil {
-			errs := make([]error, len(changes))
-			for i := range errs {
-				errs[i] = fmt.Errorf("swap records of %d artifacts: %w", len(changes), err)
-			}
-			return errs
-		}
+	if err := a.note(ctx, changes...); err != nil {
+		return slices.Repeat([]error{fmt.Errorf("swap records of %d artifacts: %w", len(changes), err)}, len(changes))
 	}
 	return swapAll(ctx, a.records, changes, func(r *Record) []byte { return artifactKey(r.ID) },
 		func(r *Record) string { return "record of artifact " + r.ID.String() })

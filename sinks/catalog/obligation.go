@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -20,6 +21,8 @@ const (
 	pendingRenewal = 3
 	pendingLake    = 4 // the lake is to follow what a process changed
 	pendingHead    = 5 // the end of a lake's log
+	pendingGarbage = 6 // gc has work at an artifact
+	pendingPass    = 7 // when gc read all records last
 )
 
 // Obligation is work that some process still owes. A process records it before the work's cause
@@ -127,6 +130,103 @@ func (o Obligations) Joined(ctx context.Context) (bool, error) {
 func (o Obligations) SetJoined(ctx context.Context) error {
 	if err := o.addRef(ctx, []byte{row.RecordObligation, pendingMark}, refForm{}); err != nil {
 		return fmt.Errorf("note that obligations are complete: %w", err)
+	}
+	return nil
+}
+
+// garbageKey is the key of the obligation that gc has work at an artifact.
+func garbageKey(id symbol.ID) []byte {
+	return append([]byte{row.RecordObligation, pendingGarbage}, id[:]...)
+}
+
+// AddGarbage records that gc has work at artifacts, which Artifacts.Swap does of its own accord. Artifacts may be there
+// already.
+func (o Obligations) AddGarbage(ctx context.Context, ids []symbol.ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	changes := make([]sinks.Change, len(ids))
+	for i, id := range ids {
+		plain, err := plainOf(&refForm{Artifact: idText(id)})
+		if err != nil {
+			return err
+		}
+		key := garbageKey(id)
+		changes[i] = sinks.Change{Key: key, New: o.ring.SealRecord(key, plain), Same: true}
+	}
+	for i, err := range o.store.SwapAll(ctx, changes) {
+		if err != nil && !errors.Is(err, sinks.ErrConflict) {
+			return fmt.Errorf("note that gc has work at artifact %s: %w", ids[i], err)
+		}
+	}
+	return nil
+}
+
+// EachGarbage emits the artifacts at which gc has work, ascending by ID. It takes keys at their word: the record of an
+// artifact tells, see [Record.HasGarbage]. Programs that do not know the list leave artifacts out.
+func (o Obligations) EachGarbage(ctx context.Context, emit func(symbol.ID) error) error {
+	err := o.store.List(ctx, sinks.Under([]byte{row.RecordObligation, pendingGarbage}), func(r sinks.Row) error {
+		var id symbol.ID
+		if copy(id[:], r.Key[2:]) != len(id) {
+			return fmt.Errorf("record %x: %w", r.Key, row.ErrUnauthentic)
+		}
+		return emit(id)
+	})
+	if err != nil {
+		return fmt.Errorf("list artifacts for gc: %w", err)
+	}
+	return nil
+}
+
+// DischargeGarbage removes what AddGarbage recorded of an artifact. It may be gone already.
+func (o Obligations) DischargeGarbage(ctx context.Context, id symbol.ID) error {
+	if err := o.remove(ctx, garbageKey(id)); err != nil {
+		return fmt.Errorf("note that gc has no work at artifact %s: %w", id, err)
+	}
+	return nil
+}
+
+// Pass tells when gc has to read all records again, though counters say that the list of garbage is whole.
+type Pass struct {
+	At    time.Time // when gc read all records last; zero: never
+	Lease time.Time // the lease of no load in progress ends before
+}
+
+var passKey = []byte{row.RecordObligation, pendingPass}
+
+// Pass returns what SetPass wrote last; a zero Pass if nothing.
+func (o Obligations) Pass(ctx context.Context) (Pass, error) {
+	value, err := o.store.Get(ctx, passKey)
+	if err == nil && value == nil {
+		return Pass{}, nil
+	}
+	var f refForm
+	var p Pass
+	if err == nil {
+		err = o.open(ctx, sinks.Row{Key: passKey, Value: value}, &f)
+	}
+	if err == nil {
+		var at, lease error
+		p.At, at = time.Parse(time.RFC3339Nano, f.Name)
+		p.Lease, lease = time.Parse(time.RFC3339Nano, f.Object)
+		if at != nil || lease != nil {
+			err = row.ErrUnauthentic
+		}
+	}
+	if err != nil {
+		return Pass{}, fmt.Errorf("read when gc read all records: %w", err)
+	}
+	return p, nil
+}
+
+// SetPass has Pass return p. Of two calls at once either may win.
+func (o Obligations) SetPass(ctx context.Context, p Pass) error {
+	old, err := o.store.Get(ctx, passKey)
+	if err == nil {
+		_, err = o.replace(ctx, passKey, old, &refForm{Name: p.At.UTC().Format(time.RFC3339Nano), Object: p.Lease.UTC().Format(time.RFC3339Nano)})
+	}
+	if err != nil && !errors.Is(err, sinks.ErrConflict) {
+		return fmt.Errorf("note when gc read all records: %w", err)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ const (
 	CountKind      = "kind/"
 	CountLoading   = "loading"  // loads in progress
 	CountObsolete  = "obsolete" // loads for gc
-	CountEmpty     = "empty"    // records that hold nothing
+	CountEmpty     = "empty"    // records that hold no load
 	// CountLoads sums the loads that have rows by their records, as sinks.CountStored does by the rows. CountNamed sums the
 	// keys of the names that records have.
 	CountLoads   = "loads"
@@ -85,15 +85,24 @@ func (r *Record) keyed() (list []*row.Loaded) {
 	return list
 }
 
-// Loading counts the loads that are in progress. The other entries wait for gc.
+// Loading counts the loads that are in progress.
 func (r *Record) Loading() (n int) {
 	for _, p := range r.Progress {
-		if p.Owner != Superseded && p.Owner != Doomed {
+		if p.Loads() {
 			n++
 		}
 	}
 	return n
 }
+
+// HasGarbage reports whether gc has work at a record: an entry of a replaced load, or no load at all. CountObsolete and
+// CountEmpty sum up what it tells. A nil record has none.
+func (r *Record) HasGarbage() bool {
+	return r != nil && (len(r.Progress) > r.Loading() || r.isEmpty())
+}
+
+// isEmpty reports whether a record has no published load and none in progress.
+func (r *Record) isEmpty() bool { return r.Published == nil && len(r.Progress) == 0 }
 
 func (r *Record) counts(n records, add func(sinks.Count)) error {
 	loading := r.Loading()
@@ -115,11 +124,11 @@ func (r *Record) counts(n records, add func(sinks.Count)) error {
 	}
 	add(sinks.Count{Name: CountLoading, By: int64(loading)})
 	add(sinks.Count{Name: CountObsolete, By: int64(len(r.Progress) - loading)})
+	if r.isEmpty() {
+		add(sinks.Count{Name: CountEmpty, By: 1})
+	}
 	l := r.Published
 	if l == nil {
-		if len(r.Progress) == 0 {
-			add(sinks.Count{Name: CountEmpty, By: 1})
-		}
 		return nil
 	}
 	add(sinks.Count{Name: CountArtifacts, By: 1})
@@ -142,3 +151,6 @@ type Progress struct {
 	Owner string
 	Lease time.Time
 }
+
+// Loads reports whether the load is in progress. The other entries wait for gc.
+func (p Progress) Loads() bool { return p.Owner != Superseded && p.Owner != Doomed }

@@ -1,6 +1,7 @@
 // Package gc removes from a store what no record needs: rows of abandoned and replaced loads, names
 // and waiters without an artifact, and conflicts that are past.
 //
+//	listed     works on the records that the catalog lists as garbage, if counters prove that this is all
 //	record     marks the expired entries of a record, drops their rows, then removes the entries
 //	previous   forgets previous loads without rows
 //	orphans    drops rows that no record names, and names that lead nowhere
@@ -106,8 +107,8 @@ type collector struct {
 }
 
 func (g *collector) run(ctx context.Context) error {
-	clean, err := g.clean(ctx)
-	if err == nil && !clean {
+	done, err := g.listed(ctx)
+	if err == nil && !done {
 		err = g.collect(ctx)
 	}
 	if err != nil {
@@ -129,33 +130,11 @@ func (g *collector) run(ctx context.Context) error {
 	return err
 }
 
-// clean reports whether the store's counters prove that collect would find nothing: no record holds an entry of a load or is
-// empty, the records name the loads that have rows and no others, the rows are there, and names lead to the artifacts that
-// have them. Then gc reads no record.
-func (g *collector) clean(ctx context.Context) (bool, error) {
-	n, whole, err := g.cat.Counters.Read(ctx)
-	if err != nil || !whole {
-		return false, err
-	}
-	stored, is := n[sinks.CountStored]
-	if !is || stored != n[catalog.CountLoads] || n[catalog.CountNames] != n[catalog.CountNamed] || n[catalog.CountLoading]+n[catalog.CountObsolete]+n[catalog.CountEmpty] > 0 {
-		return false, nil
-	}
-	keeper, is := g.Store.Blocks.(sinks.Keeper)
-	if !is {
-		return false, nil
-	}
-	if all, err := keeper.KeepsAll(ctx); err != nil || !all {
-		return false, err
-	}
-	g.report.Artifacts = int(n[catalog.CountRecords])
-	return true, nil
-}
-
 // collect works on all records of artifacts, then on what they do not name.
 func (g *collector) collect(ctx context.Context) error {
-	var due []symbol.ID
+	var due, garbage []symbol.ID
 	var older []olderLoad
+	first := g.report.Started.Add(record.LeaseTime)
 	err := g.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 		g.report.Artifacts++
 		g.progress("record", g.report.Artifacts, 0)
@@ -164,8 +143,16 @@ func (g *collector) collect(ctx context.Context) error {
 		if record.HasRows(r.Previous) {
 			older = append(older, olderOf(r))
 		}
-		if r.Published == nil && len(r.Progress) == 0 || slices.ContainsFunc(r.Progress, g.expired) {
+		if g.isDue(r) {
 			due = append(due, r.ID)
+		}
+		if r.HasGarbage() {
+			garbage = append(garbage, r.ID)
+		}
+		for _, p := range r.Progress {
+			if p.Lease.Before(first) && p.Loads() && !g.expired(p) {
+				first = p.Lease
+			}
 		}
 		return nil
 	})
@@ -181,7 +168,10 @@ func (g *collector) collect(ctx context.Context) error {
 	if err := g.previous(ctx, older); err != nil {
 		return err
 	}
-	return g.orphans(ctx)
+	if err := g.orphans(ctx); err != nil {
+		return err
+	}
+	return g.passed(ctx, garbage, first)
 }
 
 func (g *collector) progress(stage string, done, total int) {

@@ -4,6 +4,7 @@ package growth
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -32,8 +33,9 @@ type Server struct {
 
 // command is a command that is measured on a store of each size, in this order.
 type command struct {
-	name string
-	args []string
+	name    string
+	args    []string
+	changes []string // loads the first object, which changes twice before the command
 }
 
 // commands of a store at place s, which the keyset opens, with objects at place o.
@@ -41,19 +43,44 @@ func commands(s, keyset, o string) []command {
 	store := []string{"--store", s, "--keyset", keyset}
 	with := func(args ...string) []string { return append(args, store...) }
 	return []command{
-		{"ingest", with("ingest", "--lake", "off", o)},
-		{"a run with nothing new", with("ingest", "--lake", "off", o)},
-		{"plan", with("plan", o)},
-		{"status", with("status")},
-		{"the first gc", with("gc")},
-		{"gc with nothing to do", with("gc")},
-		{"keys list", with("keys", "list")},
-		{"verify", with("verify")},
+		{name: "ingest", args: with("ingest", "--lake", "off", o)},
+		{name: "a run with nothing new", args: with("ingest", "--lake", "off", o)},
+		{name: "plan", args: with("plan", o)},
+		{name: "status", args: with("status")},
+		{name: "the first gc", args: with("gc")},
+		{name: "gc with nothing to do", args: with("gc")},
+		{name: "gc of one load", args: with("gc", "--grace", "0s"), changes: with("ingest", "--lake", "off", first(o))},
+		{name: "keys list", args: with("keys", "list")},
+		{name: "verify", args: with("verify")},
 	}
 }
 
+// first returns the place of the first object of a folder.
+func first(dir string) string { return filepath.Join(dir, "0", "libsmall0000000.sym") }
+
 // cost is the processor time of a command on each store, in seconds.
 type cost map[string][]float64
+
+// prepare changes the first of the objects, and loads it, twice. So a load is replaced twice.
+func (c command) prepare(program, objects string) error {
+	for range 2 {
+		if c.changes == nil {
+			return nil
+		}
+		f, err := os.OpenFile(first(objects), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString("FUNC 4000 20 0 later\n")
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		if _, err := measure.Run(nil, nil, program, append([]string{"--config", os.DevNull}, c.changes...)...); err != nil {
+			return fmt.Errorf("before %s: %w", c.name, err)
+		}
+	}
+	return nil
+}
 
 // run runs a command, and adds what it used.
 func (all cost) run(program string, c command) error {
@@ -146,6 +173,9 @@ func (b *Bench) store(program, objects, name string, costs, servers cost) (int64
 		url, used = b.Server.Store(name), b.Server.Used
 	}
 	for _, c := range commands(url, filepath.Join(dir, "keyset.json"), objects) {
+		if err := c.prepare(program, objects); err != nil {
+			return 0, err
+		}
 		before := used()
 		if err := costs.run(program, c); err != nil {
 			return 0, err

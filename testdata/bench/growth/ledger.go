@@ -41,6 +41,9 @@ func (b *Bench) Ledger(most int) error {
 				return err
 			}
 			for _, c := range all[1:] {
+				if err := c.prepare(b.Symlake, objects); err != nil {
+					return err
+				}
 				if err := costs.run(b.Symlake, c); err != nil {
 					return err
 				}
