@@ -28,6 +28,7 @@ import (
 	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -308,7 +309,7 @@ func TestShred(t *testing.T) {
 		}
 	}
 	another := loadedTwice(t, mem.New())
-	if err := w.cat.Audit.Add(t.Context(), catalog.Event{At: w.now, Who: "me", What: "copied", Detail: "2 artifacts to hbase://far:1/away"}); err != nil {
+	if err := w.cat.Audit.Add(t.Context(), audit.Event{At: w.now, Who: "me", What: "copied", Detail: "2 artifacts to hbase://far:1/away"}); err != nil {
 		t.Fatal(err)
 	}
 

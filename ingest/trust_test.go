@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -65,7 +66,7 @@ func (w *teams) conflicts() (list []*catalog.Conflict) {
 // audited counts the events of a kind.
 func (w *teams) audited(what string) (n int) {
 	w.t.Helper()
-	err := w.cat.Audit.Each(w.t.Context(), func(e catalog.Event) error {
+	err := w.cat.Audit.Each(w.t.Context(), func(e audit.Event) error {
 		if e.What == what {
 			n++
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
-	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 )
 
 type auditJob struct {
@@ -73,7 +73,7 @@ func (j auditJob) Run(p *workspace.Workspace) error {
 	}
 	table := p.Table(term.Column{Name: "WHEN"}, term.Column{Name: "AGE", Right: true, Spare: 1}, term.Column{Name: "WHAT", Ink: term.Loud}, term.Column{Name: "WHO", Least: 8}, term.Column{Name: "DETAIL", Least: 20})
 	now := time.Now()
-	err = s.Audit.Each(p.Ctx, func(e catalog.Event) error {
+	err = s.Audit.Each(p.Ctx, func(e audit.Event) error {
 		if j.What != "" && e.What != j.What || e.At.Before(j.Since) {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest/outcome"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -31,7 +32,7 @@ func (p *Publisher) KeepOut(ctx context.Context, x *outcome.Object, rec *catalog
 			c.At = old.At
 		}
 		if old == nil || old.KeptOut != c.KeptOut {
-			err = p.Catalog.Audit.Add(ctx, catalog.Event{At: p.Now(), Who: p.Who, What: "conflict", Detail: c.String()})
+			err = p.Catalog.Audit.Add(ctx, audit.Event{At: p.Now(), Who: p.Who, What: "conflict", Detail: c.String()})
 		}
 		if err == nil {
 			err = p.Catalog.Conflicts.Swap(ctx, old, c)

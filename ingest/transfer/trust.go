@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -63,7 +64,7 @@ func (c *copier) putConflict(ctx context.Context, x *catalog.Conflict) error {
 			return err
 		}
 		if old == nil || old.KeptOut != x.KeptOut {
-			err = c.to.Audit.Add(ctx, catalog.Event{At: c.Now(), Who: c.Owner, What: "conflict", Detail: x.String()})
+			err = c.to.Audit.Add(ctx, audit.Event{At: c.Now(), Who: c.Owner, What: "conflict", Detail: x.String()})
 		}
 		if err == nil {
 			err = c.to.Conflicts.Swap(ctx, old, x)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -258,16 +259,17 @@ func TestLedger(t *testing.T) {
 func TestAudit(t *testing.T) {
 	c, _ := newCatalog(t)
 	at := time.Unix(5, 6).UTC()
-	for _, e := range []Event{{at, "me", "init", ""}, {at, "me", "rotate", "2"}, {at.Add(-1), "you", "gc", ""}} {
+	want := []audit.Event{{At: at, Who: "me", What: "init"}, {At: at, Who: "me", What: "rotate", Detail: "2"}, {At: at.Add(-1), Who: "you", What: "gc"}}
+	for _, e := range want {
 		if err := c.Audit.Add(ctx, e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var got []Event
-	if err := c.Audit.Each(ctx, func(e Event) error { got = append(got, e); return nil }); err != nil {
+	var got []audit.Event
+	if err := c.Audit.Each(ctx, func(e audit.Event) error { got = append(got, e); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if want := []Event{{at, "me", "init", ""}, {at, "me", "rotate", "2"}, {at.Add(-1), "you", "gc", ""}}; !cmp.Equal(got, want) {
+	if !cmp.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

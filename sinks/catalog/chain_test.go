@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/sinktest"
 )
@@ -27,12 +28,12 @@ func audited(t *testing.T, n int) *Catalog {
 
 func noted(t *testing.T, c *Catalog, detail string) {
 	t.Helper()
-	if err := c.Audit.Add(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: detail}); err != nil {
+	if err := c.Audit.Add(ctx, audit.Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: detail}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func chainOf(t *testing.T, c *Catalog) *Chain {
+func chainOf(t *testing.T, c *Catalog) *audit.Chain {
 	t.Helper()
 	chain, err := c.Audit.Chain(ctx)
 	if err != nil {
@@ -42,10 +43,10 @@ func chainOf(t *testing.T, c *Catalog) *Chain {
 }
 
 // audit is the details of all events.
-func audit(t *testing.T, c *Catalog) string {
+func auditOf(t *testing.T, c *Catalog) string {
 	t.Helper()
 	var all []string
-	if err := c.Audit.Each(ctx, func(e Event) error { all = append(all, e.Detail); return nil }); err != nil {
+	if err := c.Audit.Each(ctx, func(e audit.Event) error { all = append(all, e.Detail); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(all, " ")
@@ -97,7 +98,7 @@ func TestAuditChain(t *testing.T) {
 			swapped(t, c, e[2].Key, e[2].Value, c.Audit.ring.SealRecord(e[2].Key, plain))
 		}, "does not follow", true},
 		{"an event added without a link", func(c *Catalog, e []sinks.Row, _ []byte) {
-			key := eventKey(time.Unix(8, 0).UnixNano())
+			key := audit.Key(time.Unix(8, 0).UnixNano())
 			swapped(t, c, key, nil, c.Audit.ring.SealRecord(key, []byte(`{"who":"you","what":"gc"}`)))
 		}, "follows no other", true},
 		{"the last two removed", func(c *Catalog, e []sinks.Row, _ []byte) {
@@ -160,7 +161,7 @@ func TestAuditRolledBack(t *testing.T) {
 func TestAuditBefore(t *testing.T) {
 	c, _ := newCatalog(t)
 	for i := range 3 {
-		key := eventKey(int64(i + 1))
+		key := audit.Key(int64(i + 1))
 		swapped(t, c, key, nil, c.Audit.ring.SealRecord(key, fmt.Appendf(nil, `{"who":"me","what":"load","detail":"old%d"}`, i)))
 	}
 	old := chainOf(t, c)
@@ -172,7 +173,7 @@ func TestAuditBefore(t *testing.T) {
 	if chain.Events != 1 || chain.Before != 3 || !chain.Has(old.Head) || len(chain.Problems) > 0 {
 		t.Fatalf("%+v", chain)
 	}
-	if got := audit(t, c); got != "old0 old1 old2 new" {
+	if got := auditOf(t, c); got != "old0 old1 old2 new" {
 		t.Error(got)
 	}
 	events, _ := auditRecords(t, c)
@@ -214,7 +215,7 @@ func TestAuditDies(t *testing.T) {
 		committed := []string{"0", "1"}
 		for i := range 4 {
 			swaps := d.left
-			err := mortal.Audit.Add(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: fmt.Sprint("x", i)})
+			err := mortal.Audit.Add(ctx, audit.Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: fmt.Sprint("x", i)})
 			if swaps > 0 { // the head was swapped
 				committed = append(committed, fmt.Sprint("x", i))
 			}
@@ -226,7 +227,7 @@ func TestAuditDies(t *testing.T) {
 			if chain := chainOf(t, c); len(chain.Problems) > 0 || chain.Events != len(committed) {
 				t.Errorf("death at %d: %+v", n, chain)
 			}
-			if got, want := audit(t, c), strings.Join(committed, " "); got != want {
+			if got, want := auditOf(t, c), strings.Join(committed, " "); got != want {
 				t.Errorf("death at %d: %s, want %s", n, got, want)
 			}
 			noted(t, c, "after")
@@ -242,7 +243,7 @@ func TestAuditTogether(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for k := range 10 {
-				if err := c.Audit.Add(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: fmt.Sprint(i, k)}); err != nil {
+				if err := c.Audit.Add(ctx, audit.Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: fmt.Sprint(i, k)}); err != nil {
 					t.Error(err)
 				}
 				if chain, err := c.Audit.Chain(ctx); err != nil || len(chain.Problems) > 0 {
@@ -263,7 +264,7 @@ func TestAuditHeadLost(t *testing.T) {
 	_, head := auditRecords(t, c)
 	swapped(t, c, []byte{row.RecordHead}, head, nil)
 	noted(t, c, "3")
-	if got := audit(t, c); !strings.Contains(got, "0 1 2 the head of the audit was gone") || !strings.HasSuffix(got, " 3") {
+	if got := auditOf(t, c); !strings.Contains(got, "0 1 2 the head of the audit was gone") || !strings.HasSuffix(got, " 3") {
 		t.Error(got)
 	}
 	if chain := chainOf(t, c); len(chain.Problems) > 0 || chain.Events != 5 {
@@ -276,7 +277,7 @@ func TestAuditBetween(t *testing.T) {
 	behind := func() (*Catalog, *int) {
 		quiet := audited(t, 3)
 		dying := New(&dying{quiet.Audit.store, 1}, quiet.Audit.ring)
-		if err := dying.Audit.Add(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: "3"}); !errors.Is(err, errDead) {
+		if err := dying.Audit.Add(ctx, audit.Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: "3"}); !errors.Is(err, errDead) {
 			t.Fatal(err)
 		}
 		head, err := quiet.Audit.head(ctx)
@@ -284,7 +285,7 @@ func TestAuditBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 		between := 0
-		bounds := [][]byte{eventKey(head.At - 1), eventKey(head.At + 1)}
+		bounds := [][]byte{audit.Key(head.At - 1), audit.Key(head.At + 1)}
 		s := sinktest.Regions(&sinks.Store{Catalog: quiet.Audit.store}, bounds, func() {
 			if between++; between == 2 {
 				noted(t, quiet, "4")
@@ -297,7 +298,7 @@ func TestAuditBetween(t *testing.T) {
 		t.Errorf("%+v after %d regions", got, *between)
 	}
 	c, _ = behind()
-	if got := audit(t, c); got != "0 1 2 3" {
+	if got := auditOf(t, c); got != "0 1 2 3" {
 		t.Errorf("events %s", got)
 	}
 }

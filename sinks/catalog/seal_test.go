@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -153,7 +154,7 @@ func TestNothingInClear(t *testing.T) {
 		cat.Names.Add(ctx, secret, Ref{Object: "s3://b/" + secret}),
 		cat.Waiters.Add(ctx, "dwo:"+secret, Waiter{Artifact: l.out.Artifact.ID, Object: "s3://b/" + secret}),
 		cat.Ledger.Swap(ctx, nil, &Object{URL: "s3://b/o", Reason: secret}),
-		cat.Audit.Add(ctx, Event{At: time.Unix(1, 0), Who: "me", What: "forget", Detail: secret}),
+		cat.Audit.Add(ctx, audit.Event{At: time.Unix(1, 0), Who: "me", What: "forget", Detail: secret}),
 	} {
 		if err != nil {
 			t.Fatal(err)

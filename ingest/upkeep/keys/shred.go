@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -182,7 +183,7 @@ func (s *shredder) elsewhere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.cat.Audit.Each(ctx, func(e catalog.Event) error {
+	err = s.cat.Audit.Each(ctx, func(e audit.Event) error {
 		switch e.What {
 		case "load", "copied":
 			s.tell("%s (%s, %s)", e.Detail, e.What, e.At.Format(time.RFC3339))

@@ -16,6 +16,7 @@ import (
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/catalog/audit"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/open"
 	"github.com/symlake/symlake/sinks/row"
@@ -146,7 +147,7 @@ func (r *Records) NoteEvent(ctx context.Context, what, detail string) error {
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
-	err := r.Audit.Add(ctx, catalog.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
+	err := r.Audit.Add(ctx, audit.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
 	if err != nil {
 		return fmt.Errorf("note %s in the audit: %w", what, err)
 	}

@@ -1,4 +1,6 @@
-package catalog
+// Package audit checks the chain of events that a store keeps: each event has the hash of the one before, and a head names the
+// last. The package doc of sinks/row says how an event is appended.
+package audit
 
 import (
 	"crypto/sha256"
@@ -10,7 +12,6 @@ import (
 	"hash"
 	"time"
 
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -29,89 +30,97 @@ type Chain struct {
 // Has reports whether head was the head of the audit at some time. Later events follow it.
 func (c *Chain) Has(head string) bool { return c.heads[head] }
 
-// chainWalk goes from event to event in the order of their keys.
-type chainWalk struct {
+// Walk goes from event to event in the order of their keys.
+type Walk struct {
 	origin   hash.Hash // over the events before the chain
 	hash     string    // of the last event of the chain; "": it has not begun
 	events   int
 	before   int
 	at       int64 // of the last key
-	broken   bool  // the event before does not open, so its hash is unknown
+	broken   bool  // see Broken
 	copied   bool
 	heads    map[string]bool
 	problems []error
 }
 
-// newChainWalk begins before the first event.
-func newChainWalk() *chainWalk {
-	w := &chainWalk{origin: sha256.New(), at: -1, heads: make(map[string]bool)}
+// NewWalk begins before the first event.
+func NewWalk() *Walk {
+	w := &Walk{origin: sha256.New(), at: -1, heads: make(map[string]bool)}
 	w.origin.Write([]byte("symlake audit 0"))
 	w.heads[w.link()] = true
 	return w
 }
 
-func (w *chainWalk) problem(format string, args ...any) {
-	w.problems = append(w.problems, fmt.Errorf(format, args...))
-}
+// Problem notes a problem.
+func (w *Walk) Problem(err error) { w.problems = append(w.problems, err) }
 
 // link returns the hash that the next event follows.
-func (w *chainWalk) link() string {
+func (w *Walk) link() string {
 	if w.hash != "" {
 		return w.hash
 	}
 	return hex.EncodeToString(w.origin.Sum(nil))
 }
 
-// add goes on to the next event.
-func (w *chainWalk) add(key []byte, f eventForm, plain []byte) {
+// Broken notes why the next event does not open. The event behind it may follow any.
+func (w *Walk) Broken(err error) {
+	w.Problem(err)
+	w.broken = true
+}
+
+// Add goes on to the next event. plain is its record, and f what Parse read of it.
+func (w *Walk) Add(key []byte, f Entry, plain []byte) {
 	when := f.Event.At.Format(time.RFC3339)
-	w.at = eventTime(key)
+	w.at = Time(key)
 	switch {
 	case f.Prev == "" && w.hash == "":
 		appendEntry(w.origin, key, plain)
 		w.before++
 		w.copied = w.copied || f.What == "load"
 	case f.Prev == "":
-		w.problem("event %q of %s follows no other: an older program added it, or somebody else", f.What, when)
+		w.Problem(fmt.Errorf("event %q of %s follows no other: an older program added it, or somebody else", f.What, when))
 		return
 	default:
 		if f.Prev != w.link() && !w.broken {
-			w.problem("event %q of %s does not follow the one before it: events between them were removed, added or changed", f.What, when)
+			w.Problem(fmt.Errorf("event %q of %s does not follow the one before it: events between them were removed, added or changed", f.What, when))
 		}
-		w.hash, w.broken = linkHash(key, plain), false
+		w.hash, w.broken = Hash(key, plain), false
 		w.events++
 	}
 	w.heads[w.link()] = true
 }
 
-// end compares the events with the head as it was before they were read, and as it was afterwards.
-func (w *chainWalk) end(first, last *auditHead) {
+// End compares the events with the head as it was before they were read, and as it was afterwards.
+func (w *Walk) End(first, last *Head) {
 	if last == nil {
 		if w.events > 0 {
-			w.problem("the head is gone, and events name one: events at the end may be gone, too")
+			w.Problem(errors.New("the head is gone, and events name one: events at the end may be gone, too"))
 		}
 		return
 	}
 	if first != nil && first.At > w.at { // committed, and its record not stored yet
-		if f, err := parseEvent(eventKey(first.At), first.Last); err == nil {
-			w.add(eventKey(first.At), f, first.Last)
+		if f, err := Parse(Key(first.At), first.Last); err == nil {
+			w.Add(Key(first.At), f, first.Last)
 		}
 	}
 	switch {
 	case first != nil && !w.heads[first.Hash]:
-		w.problem("the head names an event that is not there: events were removed or changed, or are of another time than the head")
+		w.Problem(errors.New("the head names an event that is not there: events were removed or changed, or are of another time than the head"))
 	case w.events > last.Events && len(w.problems) == 0:
-		w.problem("%d events follow the one that the head names: the head is of an earlier time, or they were added", w.events-last.Events)
+		w.Problem(fmt.Errorf("%d events follow the one that the head names: the head is of an earlier time, or they were added", w.events-last.Events))
 	}
 }
 
-// chain returns the result of the walk.
-func (w *chainWalk) chain() *Chain {
+// Head returns a head that names the last event that was added.
+func (w *Walk) Head() Head { return Head{Hash: w.link(), Events: w.events, At: w.at} }
+
+// Chain returns the result of the walk.
+func (w *Walk) Chain() *Chain {
 	return &Chain{Head: w.link(), Events: w.events, Before: w.before, Problems: w.problems, CopiedBefore: w.copied, heads: w.heads}
 }
 
-// linkHash returns the hash that the next event says it follows.
-func linkHash(key, plain []byte) string {
+// Hash returns the hash of an event, which the next one names.
+func Hash(key, plain []byte) string {
 	h := sha256.New()
 	h.Write([]byte("symlake audit 1"))
 	appendEntry(h, key, plain)
@@ -132,42 +141,36 @@ type Event struct {
 	Detail string    `json:"detail,omitempty"`
 }
 
-// eventForm is a "t" record.
-type eventForm struct {
+// Entry is the record of an event, as JSON.
+type Entry struct {
 	Event
 	At   time.Time `json:"at,omitzero"`    // zero: the key's
 	Prev string    `json:"prev,omitempty"` // hash of the event before; "": from before there was a chain
 }
 
-// auditHead is the "h" record: the last event of the chain, whole.
-type auditHead struct {
+// Head is the record of the head, as JSON: the last event of the chain, whole.
+type Head struct {
 	Hash   string `json:"hash"`   // of the last event
 	Events int    `json:"events"` // of the chain
 	At     int64  `json:"at"`     // of the last event's key, nanoseconds since 1970
 	Last   []byte `json:"last"`   // plain text of its record
-
-	raw []byte // as read; nil: the store has none
 }
 
-func eventKey(nanoseconds int64) []byte {
+// Key is the key of an event in the catalog.
+func Key(nanoseconds int64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{row.RecordEvent}, uint64(nanoseconds))
 }
 
-// eventTime returns the nanoseconds in an event's key.
-func eventTime(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[1:])) }
+// Time returns the nanoseconds in an event's key.
+func Time(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[1:])) }
 
-// parseEvent reads the plain text of an event.
-func parseEvent(key, plain []byte) (f eventForm, err error) {
-	if err := json.Unmarshal(plain, &f); err != nil || len(key) != len(eventKey(0)) {
+// Parse reads the plain text of an event. Other text is row.ErrUnauthentic.
+func Parse(key, plain []byte) (f Entry, err error) {
+	if err := json.Unmarshal(plain, &f); err != nil || len(key) != len(Key(0)) {
 		return f, fmt.Errorf("audit record %x: %w: %w", key, row.ErrUnauthentic, err)
 	}
 	if f.Event.At = f.At; f.At.IsZero() {
-		f.Event.At = time.Unix(0, eventTime(key)).UTC()
+		f.Event.At = time.Unix(0, Time(key)).UTC()
 	}
 	return f, nil
-}
-
-// isDamage reports whether a record does not open. False: the store does not answer.
-func isDamage(err error) bool {
-	return errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) || errors.Is(err, sinks.ErrCorrupt)
 }
