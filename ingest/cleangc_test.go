@@ -232,6 +232,12 @@ func TestWeeklyGC(t *testing.T) {
 	enter()
 	run(false, nothing)
 
+	// A forced run, by which people mend lost rows.
+	w.o.Force = true
+	w.run()
+	run(true, nothing)
+	run(false, nothing)
+
 	// gc tells damage each time.
 	rec := w.record(idA)
 	for _, l := range []*row.Loaded{rec.Published, rec.Previous} {

@@ -84,6 +84,12 @@ func (j *job) join(ctx context.Context, background *sync.WaitGroup, done chan st
 		return err
 	}
 	var err error
+	if j.o.Force {
+		err = j.cat.Obligations.DropPass(ctx)
+	}
+	if err != nil {
+		return err
+	}
 	if j.publisher.Wanted, err = wanted.Read(ctx, j.cat); err != nil {
 		return err
 	}

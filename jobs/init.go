@@ -59,7 +59,7 @@ func (j initJob) Run(p *workspace.Workspace) error {
 		return err
 	}
 	if j.NewBlocks {
-		err = s.NoteEvent(p.Ctx, "init", "an empty place for rows: "+p.StoreURL())
+		err = errors.Join(s.Obligations.DropPass(p.Ctx), s.NoteEvent(p.Ctx, "init", "an empty place for rows: "+p.StoreURL()))
 	}
 	return errors.Join(err, s.Close())
 }

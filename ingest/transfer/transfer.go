@@ -149,6 +149,9 @@ type item struct {
 }
 
 func (c *copier) run(ctx context.Context) error {
+	if err := c.to.Obligations.DropPass(ctx); err != nil {
+		return err
+	}
 	from, more := symbol.ID{}, true
 	ids := slices.Clone(c.Artifacts)
 	slices.SortFunc(ids, func(a, b symbol.ID) int { return slices.Compare(a[:], b[:]) })

@@ -54,6 +54,10 @@
 //	"p" 1 tag(URL) (16) tag(companion) (16) artifact (16) an object to be derived again: its companion came
 //	"p" 2 artifact (16)                                an artifact whose objects' ledger is to follow its record
 //	"p" 3                                              how far gc has written records anew
+//	"p" 4 worker (16)                                  the lake is to follow what a worker changed; zero: any process
+//	"p" 5 lake                                         the end of a lake's log
+//	"p" 6 artifact (16)                                an artifact at which gc has work
+//	"p" 7                                              when gc read all records last
 //
 // tag(x) is the first 16 bytes of HMAC-SHA-256 under the name key, over the record's first
 // byte ("o" for a URL) and x; names are lower-cased first, the others are taken as they are.
