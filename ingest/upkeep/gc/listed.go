@@ -81,6 +81,7 @@ func (g *collector) list(ctx context.Context) (l listing, err error) {
 	if err != nil {
 		return l, err
 	}
+	read := 0
 	for some := range slices.Chunk(l.all, listedPage) {
 		records, err := g.cat.Artifacts.GetAll(ctx, some, nil)
 		if err != nil {
@@ -89,7 +90,8 @@ func (g *collector) list(ctx context.Context) (l listing, err error) {
 		if err := g.appendListed(ctx, &l, records); err != nil {
 			return l, err
 		}
-		g.progress("record", len(l.all), 0)
+		read += len(some)
+		g.progress("record", read, len(l.all))
 	}
 	return l, nil
 }
