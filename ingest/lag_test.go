@@ -53,6 +53,22 @@ func TestCompareOnlyAfterChanges(t *testing.T) {
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 2\n")
 	run("after another", false)
 	run("nothing new", false)
+	compact := func(why string, want bool) {
+		t.Helper()
+		before := count.walks.Load()
+		if _, err := projection.Compact(t.Context(), projection.CompactOptions{Stores: projection.Stores{Store: &s, Keyring: w.ring, Lake: w.o.Lake}}); err != nil {
+			t.Fatal(err)
+		}
+		if did := count.walks.Load() > before; did != want {
+			t.Errorf("a compaction %s: compared %v", why, did)
+		}
+	}
+	compact("of a whole lake", false)
+	if err := w.cat.Lakes.NoteOf(t.Context(), row.NewWorkerID()); err != nil {
+		t.Fatal(err)
+	}
+	compact("after a worker died", true)
+	compact("after that", false)
 
 	id := symbol.NewID(symbol.ELF, idA)
 	if _, err := upkeep.Rollback(t.Context(), projection.Stores{Store: w.store, Keyring: w.ring}, id); err != nil {

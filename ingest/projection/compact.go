@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -40,23 +41,29 @@ type CompactReport struct {
 	Tables    []Table   `json:"tables,omitempty"`
 }
 
-// Compact brings a lake up to date with its store. Then it rewrites small files, and files with rows of
-// no more use, from the store's rows.
+// Compact brings a lake up to date with its store: it compares all artifacts if something may differ, as CatchUp does, also
+// where a worker is at work. Then it rewrites small files, and files with rows of no more use, from the store's rows.
 func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	r := &CompactReport{Job: "compact", Started: o.Now()}
 	defer func() { r.Seconds = o.Now().Sub(r.Started).Seconds() }()
+	cat := catalog.New(o.Store.Catalog, o.Keyring)
 	if !o.DryRun && o.Profile == "" {
 		o.Stores.Now = o.Now
-		p, err := updateAll(ctx, o.Stores, o.Progress)
+		may, err := mayDiffer(ctx, o.Lake, cat)
 		if err != nil {
 			return r, err
 		}
-		r.Added, r.Facts, r.Dropped = p.Artifacts, p.Facts, p.Dropped
+		if may {
+			p, err := updateAll(ctx, o.Stores, o.Progress)
+			if err != nil {
+				return r, err
+			}
+			r.Added, r.Facts, r.Dropped = p.Artifacts, p.Facts, p.Dropped
+		}
 	}
-	cat := catalog.New(o.Store.Catalog, o.Keyring)
 	work := Compaction(o.Store, cat, o.Keyring)
 	work.TargetBytes, work.Grace, work.Profile, work.Rekey, work.DryRun, work.Now, work.Progress = o.TargetBytes, o.Grace, o.Profile, o.Rekey, o.DryRun, o.Now, o.Progress
 	c, err := o.Lake.Compact(ctx, work)
@@ -67,6 +74,20 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	r.Tables = NewTables(c.Tables, o.DryRun)
 	r.Rewritten, r.Written, r.Deleted, r.Before, r.After = c.Rewritten, c.Written, c.Deleted, c.Before, c.After
 	return r, nil
+}
+
+// mayDiffer reports whether a process has noted changes that the lake may lack, or the store has not noted the end of its log.
+func mayDiffer(ctx context.Context, lake sinks.Lake, cat *catalog.Catalog) (bool, error) {
+	noted, err := lake.Noted(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read the lake: %w", err)
+	}
+	may := !noted
+	err = cat.Lakes.EachLag(ctx, func(*catalog.Lag) error {
+		may = true
+		return nil
+	})
+	return may, err
 }
 
 // Compaction returns a compaction that takes rows from the store.

@@ -258,12 +258,30 @@ func (l *Lake) change(ctx context.Context, profile string, since *journal.Tail, 
 		if err != nil {
 			return err
 		}
+		if len(e.Live) > endMost {
+			return l.shorten(ctx)
+		}
 		if l.tail.Due() {
 			err = l.checkpoint(ctx, false)
 		}
 		return err
 	}
 	return fmt.Errorf("publish an entry of the lake: %w: others were faster %d times", sinks.ErrConflict, maxRebases)
+}
+
+// endMost is how many artifacts the last entry of the log may name. Each reader begins with that entry.
+const endMost = 8192
+
+// shorten puts an entry that names nothing behind the last one, and a checkpoint behind both: readers skip the last one then.
+func (l *Lake) shorten(ctx context.Context) error {
+	err := l.append(ctx, &journal.Entry{Made: l.o.Now().UTC(), Profile: l.tail.Profile, Run: l.o.Run})
+	if errors.Is(err, bucket.ErrChanged) {
+		return nil // another writer did
+	}
+	if err != nil {
+		return err
+	}
+	return l.checkpoint(ctx, false)
 }
 
 // look returns what an edit sees.

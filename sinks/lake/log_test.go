@@ -477,6 +477,65 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
+// After a batch and a compaction of many artifacts, a reader begins at an entry that names none.
+func TestShortEnd(t *testing.T) {
+	b, store := buckettest.NewMemory(), &heads{}
+	l := memoryLake(t, b, sinks.LakePlain, store)
+	all := map[symbol.ID]*sinks.LakeLoad{}
+	for _, n := range []int{1, endMost + 1} {
+		batch, err := l.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var loads []*sinks.LakeLoad
+		for range n {
+			x := loadNumber(len(all))
+			all[x.Artifact.ID] = x
+			loads = append(loads, x)
+			if err := errors.Join(batch.Load(&x.Artifact, x.Load), batch.Write(testRun(0, "f"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := batch.Commit(t.Context(), loads); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ends []uint64
+	check := func(what string) {
+		t.Helper()
+		tail, err := l.log.Tail(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, err := l.log.Entry(t.Context(), tail.Number)
+		if err != nil || len(last.Live) > 0 || tail.Checkpoint != tail.Number {
+			t.Errorf("%s: the log ends with %d artifacts at entry %d, its checkpoint is %d: %v", what, len(last.Live), tail.Number, tail.Checkpoint, err)
+		}
+		ends = append(ends, tail.Number)
+	}
+	check("a batch")
+	for range 2 {
+		l = memoryLake(t, b, sinks.LakePlain, store)
+		_, err := l.Compact(t.Context(), sinks.LakeCompact{Export: func(_ context.Context, id symbol.ID, to sinks.LakeBatch) (*sinks.LakeLoad, error) {
+			x := all[id]
+			if to == nil {
+				return x, nil
+			}
+			return x, errors.Join(to.Load(&x.Artifact, x.Load), to.Write(testRun(0, "f")))
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("a compaction")
+	}
+	if ends[1] != ends[2] {
+		t.Errorf("a compaction with nothing to do went from entry %d to %d", ends[1], ends[2])
+	}
+	if counts := rangesOf(t, memoryLake(t, b, sinks.LakePlain, store)); len(counts) != endMost+2 {
+		t.Errorf("%d artifacts", len(counts))
+	}
+}
+
 // FuzzManifest reads any bytes as a manifest.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"format":1,"number":7,"profile":"plain","live":{"path":"live/x.parquet"},"files":[{"table":"ranges","path":"x"}]}`))

@@ -55,6 +55,19 @@ func commands(s, keyset, o string) []command {
 	}
 }
 
+// lakeCommands of a store and a lake in folder dir.
+func lakeCommands(dir, o string) []command {
+	with := func(args ...string) []string {
+		return append(args, "--store", filepath.Join(dir, "store"), "--keyset", filepath.Join(dir, "keyset.json"), "--lake", filepath.Join(dir, "lake"))
+	}
+	return []command{
+		{name: "ingest with a lake", args: with("ingest", o)},
+		{name: "the first compact", args: with("compact")},
+		{name: "compact with nothing to do", args: with("compact")},
+		{name: "a run over one old object", args: with("ingest", first(o))},
+	}
+}
+
 // first returns the place of the first object of a folder.
 func first(dir string) string { return filepath.Join(dir, "0", "libsmall0000000.sym") }
 
@@ -142,7 +155,8 @@ func (b *Bench) Run() error {
 			print(commands("", "", ""), sizes, servers[i])
 			continue
 		}
-		fmt.Printf("| bytes of catalog an artifact | %s |\n", cells(bytes[i], "%.0f"))
+		fmt.Printf("| bytes of catalog an artifact | %s |\n\n", cells(bytes[i], "%.0f"))
+		print(lakeCommands("", ""), sizes, costs[i])
 	}
 	return nil
 }
@@ -172,7 +186,11 @@ func (b *Bench) store(program, objects, name string, costs, servers cost) (int64
 	if b.Server != nil {
 		url, used = b.Server.Store(name), b.Server.Used
 	}
-	for _, c := range commands(url, filepath.Join(dir, "keyset.json"), objects) {
+	list := commands(url, filepath.Join(dir, "keyset.json"), objects)
+	if b.Server == nil {
+		list = append(list, lakeCommands(filepath.Join(dir, "with-lake"), objects)...)
+	}
+	for _, c := range list {
 		if err := c.prepare(program, objects); err != nil {
 			return 0, err
 		}
