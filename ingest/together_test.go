@@ -88,10 +88,23 @@ func TestSmallTogether(t *testing.T) {
 	}
 }
 
+// begun counts the batches of a lake that begin.
+type begun struct {
+	sinks.Lake
+	n atomic.Int64
+}
+
+func (l *begun) Begin(ctx context.Context) (sinks.LakeBatch, error) {
+	l.n.Add(1)
+	return l.Lake.Begin(ctx)
+}
+
 // Small objects are read many at once, so that their questions to the store travel together. Big objects are read one a
-// worker.
+// worker. No more workers than there are write to the lake at once.
 func TestSmallAtOnce(t *testing.T) {
 	w := newWorld(t)
+	lake := &begun{Lake: plainLake(t, t.TempDir())}
+	w.o.Lake = lake
 	const small, big = 2 * smallAtOnce, 4
 	for i := range small {
 		w.put(fmt.Sprintf("small%02d.so", i), fmt.Sprintf("FAKE\nid %040x\nf 0 8 f%d 1\n", i, i))
@@ -121,6 +134,9 @@ func TestSmallAtOnce(t *testing.T) {
 	w.o.Formats = []*formats.Format{f}
 	if r := w.run(); r.Objects.Loaded != small {
 		t.Fatalf("%+v", r.Objects)
+	}
+	if n := int(lake.n.Load()); n == 0 || n > w.o.Workers {
+		t.Errorf("%d batches of the lake, by %d workers", n, w.o.Workers)
 	}
 	for i := range big {
 		w.put(fmt.Sprintf("big%d.so", i), fmt.Sprintf("FAKE\nid %040x\nf 0 8 f%d 1\n", 100+i, i)+strings.Repeat("\n", smallBytes))

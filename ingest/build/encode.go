@@ -297,16 +297,12 @@ func textBytes(strs []string) (n int64) {
 	return n
 }
 
-// encode makes the rows of a load, and the rows of the lake beside them (lake nil: none). The error is
+// encode makes the rows of a load, and the rows of the lake beside them (lake nil: none). The object has a slot. The error is
 // errNoRuns if there are none.
 func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.Row) error, lake *publish.Batch) (_ *row.Loaded, err error) {
 	x, b := e.x, e.x.b
 	within, ended := b.Tally.Begin(ctx, report.StageEncode, e.known.Canonical)
 	defer func() { ended(err) }()
-	if err := x.slot(ctx); err != nil {
-		return nil, err
-	}
-	defer x.unslot()
 	var enc *loads.Encoder
 	defer func() {
 		if enc != nil {

@@ -66,7 +66,7 @@ func (x *object) load(ctx context.Context, b bid, rec, rival *catalog.Record) (e
 	}
 	now := x.b.Now()
 	if rival != nil || x.b.DryRun {
-		l, err := e.encode(ctx, row.NewLoad(now), func(sinks.Row) error { return nil }, nil)
+		l, err := e.encodeAlone(ctx, row.NewLoad(now))
 		switch {
 		case errors.Is(err, errNoRuns):
 			x.Note(a.ID, member, ledger.OutcomeSkipped)
@@ -98,31 +98,47 @@ func (x *object) load(ctx context.Context, b bid, rec, rival *catalog.Record) (e
 	}
 	p := &publish.Load{Object: x.Object, Artifact: a.ID, Member: member, ID: row.NewLoad(now), Names: x.allNames(e.known), Seen: rec, Accepted: b.accepted}
 	defer p.Abort()
-	if p.Lake, err = pub.TakeBatch(ctx); err != nil {
-		return failure.Environment(err)
-	}
-	p.Loaded, err = e.encode(ctx, p.ID, func(r sinks.Row) error { return failure.Environment(pub.Write(ctx, p, r)) }, p.Lake)
-	if p.Loaded != nil {
-		p.Loaded.By = x.b.Account
-	}
-	nothing := errors.Is(err, errNoRuns)
-	if p.Lake != nil {
-		var ranges uint64
-		if err == nil {
-			ranges = p.Loaded.Ranges
-		}
-		pub.GiveBatch(p.Lake, ranges, err != nil && !nothing && !formats.Rejects(err))
-	}
+	err = e.encodeInto(ctx, p)
 	switch {
 	case err == nil:
 		return pub.Publish(p)
-	case nothing:
+	case errors.Is(err, errNoRuns):
 		pub.DropFromLake(p)
 		x.Note(a.ID, member, ledger.OutcomeSkipped)
 		return nil
 	}
 	pub.DropFromLake(p)
 	return x.reject(ctx, a.ID, member, err)
+}
+
+// encodeAlone makes the rows of a load, and keeps none.
+func (e *encoding) encodeAlone(ctx context.Context, id sinks.Load) (*row.Loaded, error) {
+	if err := e.x.slot(ctx); err != nil {
+		return nil, err
+	}
+	defer e.x.unslot()
+	return e.encode(ctx, id, func(sinks.Row) error { return nil }, nil)
+}
+
+// encodeInto makes the rows of a load. It has a batch of the lake for no longer than its slot: so few are open.
+func (e *encoding) encodeInto(ctx context.Context, p *publish.Load) (err error) {
+	if err := e.x.slot(ctx); err != nil {
+		return err
+	}
+	defer e.x.unslot()
+	pub := e.x.b.Publisher
+	if p.Lake, err = pub.TakeBatch(ctx); err != nil {
+		return failure.Environment(err)
+	}
+	var ranges uint64
+	p.Loaded, err = e.encode(ctx, p.ID, func(r sinks.Row) error { return failure.Environment(pub.Write(ctx, p, r)) }, p.Lake)
+	if p.Loaded != nil {
+		p.Loaded.By, ranges = e.x.b.Account, p.Loaded.Ranges
+	}
+	if p.Lake != nil {
+		pub.GiveBatch(p.Lake, ranges, err != nil && !errors.Is(err, errNoRuns) && !formats.Rejects(err))
+	}
+	return err
 }
 
 // Clone copies an artifact with all strings that may point into the object.

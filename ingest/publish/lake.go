@@ -20,8 +20,11 @@ import (
 )
 
 // lakeAge is the age at which a batch of the lake is committed: no object waits longer for its ledger
-// entry. A batch of projection.BatchRanges is committed, too: its files are big enough.
+// entry. A batch of lakeLoads or projection.BatchRanges is committed, too: its files are big enough.
 const lakeAge = 10 * time.Minute
+
+// lakeLoads is how many loads a batch of the lake takes: the object of each waits for the commit, with some 2 kB.
+const lakeLoads = 8192
 
 // batches are the lake's batches that are open, one a worker at most, and the objects that wait for
 // them. The rows of a load go into a batch while it is encoded. When the load is published, its batch
@@ -41,6 +44,7 @@ type Batch struct {
 	sinks.LakeBatch
 
 	since  time.Time
+	given  int // loads that were written, or failed
 	ranges uint64
 	busy   int                        // loads that may still be published
 	loads  map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
@@ -85,8 +89,8 @@ func (p *Publisher) GiveBatch(b *Batch, ranges uint64, failed bool) {
 	k := &p.batches
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	b.ranges += ranges
-	b.full = b.full || failed || b.ranges >= projection.BatchRanges || time.Since(b.since) >= lakeAge
+	b.given, b.ranges = b.given+1, b.ranges+ranges
+	b.full = b.full || failed || b.given >= lakeLoads || b.ranges >= projection.BatchRanges || time.Since(b.since) >= lakeAge
 	if !b.full {
 		k.idle = append(k.idle, b)
 	}

@@ -355,6 +355,7 @@ func (b *batch) Abort() {
 	for _, o := range b.outputs {
 		o.drop()
 	}
+	b.rows, b.written = nil, nil
 	if b.err == nil {
 		b.err = errEnded
 	}

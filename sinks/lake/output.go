@@ -144,6 +144,11 @@ func (o *output) page() error {
 	default:
 		next = g.Open.Another()
 	}
+	return o.encode(g, next)
+}
+
+// encode encodes the open slice of g, and gives it another one.
+func (o *output) encode(g *pqfile.RowGroup, next *pqfile.Slice) error {
 	s := g.Take(next)
 	return o.later.do(func() error { return o.pager.Add(g, s) }, func() {
 		s.Reset()
@@ -158,19 +163,10 @@ func (o *output) flush() error {
 	if g.Rows == 0 {
 		return nil
 	}
-	o.Rows += uint64(g.Rows)
 	if err := o.page(); err != nil {
 		return err
 	}
-	err := o.later.do(func() error {
-		if err := o.enc.Write(g); err != nil {
-			return fmt.Errorf("write table %s: %w", o.Table, err)
-		}
-		return nil
-	}, func() {
-		g.Written()
-		o.groups <- g
-	})
+	err := o.write(g)
 	if o.made == 1 {
 		o.made, o.g = 2, g.Another()
 	} else {
@@ -181,11 +177,32 @@ func (o *output) flush() error {
 	return err
 }
 
+// write writes a row group whose slices are encoded, or about to be.
+func (o *output) write(g *pqfile.RowGroup) error {
+	o.Rows += uint64(g.Rows)
+	return o.later.do(func() error {
+		if err := o.enc.Write(g); err != nil {
+			return fmt.Errorf("write table %s: %w", o.Table, err)
+		}
+		return nil
+	}, func() {
+		g.Written()
+		o.groups <- g
+	})
+}
+
 // finish gives the file its place in the lake. A file without rows gets none.
 func (o *output) finish(ctx context.Context) error {
 	defer o.drop()
-	if err := o.flush(); err != nil {
-		return err
+	if g := o.g; g.Rows > 0 { // no row comes after it
+		if g.Open.Rows > 0 {
+			if err := o.encode(g, &pqfile.Slice{}); err != nil {
+				return err
+			}
+		}
+		if err := o.write(g); err != nil {
+			return err
+		}
 	}
 	if err := o.later.end(); err != nil {
 		return err
@@ -202,12 +219,13 @@ func (o *output) finish(ctx context.Context) error {
 	return nil
 }
 
-// drop gives up the scratch file.
+// drop gives up the scratch file, and the memory of its rows.
 func (o *output) drop() {
 	if o.f != nil {
 		o.later.end() // the file is given up, with its errors
 		o.f.Close()   // it has no name
 		o.f = nil
+		o.g, o.enc, o.pager, o.groups, o.slices = nil, nil, nil, nil, nil
 	}
 }
 
