@@ -23,7 +23,7 @@ import (
 // entry. A batch of lakeLoads or projection.BatchRanges is committed, too: its files are big enough.
 const lakeAge = 10 * time.Minute
 
-// lakeLoads is how many loads a batch of the lake takes: the object of each waits for the commit, with some 2 kB.
+// lakeLoads is how many loads and waits a batch of the lake takes: the object of each waits for the commit, with some 2 kB.
 const lakeLoads = 8192
 
 // batches are the lake's batches that are open, one a worker at most, and the objects that wait for
@@ -44,7 +44,7 @@ type Batch struct {
 	sinks.LakeBatch
 
 	since  time.Time
-	given  int // loads that were written, or failed
+	given  int // loads that were written or failed, and waits for facts
 	ranges uint64
 	busy   int                        // loads that may still be published
 	loads  map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
@@ -126,25 +126,35 @@ func (p *Publisher) await(ctx context.Context, x *outcome.Object, id symbol.ID) 
 	k := &p.batches
 	k.mu.Lock()
 	b := k.queued[id]
-	if b != nil && !b.ended {
-		b.wait = append(b.wait, x)
+	if b == nil || b.ended {
 		k.mu.Unlock()
-		return nil
-	}
-	k.mu.Unlock()
-	b, err := p.TakeBatch(ctx)
-	if err != nil {
-		return err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	b.busy--
-	if _, ok := b.loads[id]; !ok {
-		b.loads[id] = nil
+		var err error
+		if b, err = p.TakeBatch(ctx); err != nil {
+			return err
+		}
+		k.mu.Lock()
+		b.busy--
+		if _, ok := b.loads[id]; !ok {
+			b.loads[id] = nil
+		}
+		k.idle = append(k.idle, b)
 	}
 	b.wait = append(b.wait, x)
-	k.idle = append(k.idle, b)
+	due := k.count(b)
+	k.mu.Unlock()
+	if due {
+		p.commitLake(x.Run, b)
+	}
 	return nil
+}
+
+// count counts a wait that brings no rows. It reports whether the batch is to be committed.
+func (k *batches) count(b *Batch) (due bool) {
+	if b.given++; b.given >= lakeLoads {
+		b.full = true
+		k.idle = slices.DeleteFunc(k.idle, func(o *Batch) bool { return o == b })
+	}
+	return k.due(b)
 }
 
 // errHeld says that work that the run has abandoned writes to the batch.

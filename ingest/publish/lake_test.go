@@ -19,4 +19,14 @@ func TestBatchEnds(t *testing.T) {
 	if !b.full || len(p.batches.idle) > 0 {
 		t.Errorf("%d loads, and it takes more", b.given)
 	}
+
+	// Waits for facts count, too.
+	b, other := &Batch{since: time.Now(), given: lakeLoads - 1}, &Batch{}
+	p.batches.idle = []*Batch{b, other}
+	if !p.batches.count(b) || len(p.batches.idle) != 1 || p.batches.idle[0] != other {
+		t.Errorf("%d loads and waits, and it takes more", b.given)
+	}
+	if p.batches.count(b) {
+		t.Error("it is committed twice")
+	}
 }
