@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/sinks"
@@ -93,7 +94,7 @@ func TestCleanGC(t *testing.T) {
 	w.put("app/1/lib00.so", fmt.Sprintf("FAKE\nid %040x\nf 0 8 fourth 1\n", 0))
 	w.run()
 	id := w.record(fmt.Sprintf("%040x", 0)).ID
-	if err := w.cat.Obligations.DischargeGarbage(t.Context(), id); err != nil {
+	if err := w.cat.Obligations.DischargeGarbage(t.Context(), []symbol.ID{id}); err != nil {
 		t.Fatal(err)
 	}
 	run(true, nothing(20))
@@ -230,6 +231,18 @@ func TestWeeklyGC(t *testing.T) {
 	w.now = w.now.Add(2 * time.Hour)
 	run(true, func(r *gc.Report) bool { return r.Loads == 1 })
 	enter()
+	run(false, nothing)
+
+	// The note of the pass is damaged.
+	key := []byte{row.RecordObligation, 7}
+	value, err := s.Catalog.Get(t.Context(), key)
+	if err == nil {
+		err = s.Catalog.Swap(t.Context(), key, value, []byte("damaged"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(true, nothing)
 	run(false, nothing)
 
 	// A forced run, by which people mend lost rows.

@@ -178,10 +178,27 @@ func (o Obligations) EachGarbage(ctx context.Context, emit func(symbol.ID) error
 	return nil
 }
 
-// DischargeGarbage removes what AddGarbage recorded of an artifact. It may be gone already.
-func (o Obligations) DischargeGarbage(ctx context.Context, id symbol.ID) error {
-	if err := o.remove(ctx, garbageKey(id)); err != nil {
-		return fmt.Errorf("note that gc has no work at artifact %s: %w", id, err)
+// DischargeGarbage removes what AddGarbage recorded of artifacts, unless it was recorded again meanwhile. It may be gone
+// already.
+func (o Obligations) DischargeGarbage(ctx context.Context, ids []symbol.ID) error {
+	keys := make([][]byte, len(ids))
+	for i, id := range ids {
+		keys[i] = garbageKey(id)
+	}
+	values, err := o.store.GetAll(ctx, keys)
+	if err != nil {
+		return fmt.Errorf("note that gc has no work at %d artifacts: %w", len(ids), err)
+	}
+	var changes []sinks.Change
+	for i, value := range values {
+		if value != nil {
+			changes = append(changes, sinks.Change{Key: keys[i], Old: value})
+		}
+	}
+	for i, err := range o.store.SwapAll(ctx, changes) {
+		if err != nil && !errors.Is(err, sinks.ErrConflict) {
+			return fmt.Errorf("note that gc has no work: remove %x: %w", changes[i].Key, err)
+		}
 	}
 	return nil
 }
