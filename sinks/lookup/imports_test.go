@@ -23,7 +23,7 @@ const module = "github.com/symlake/symlake/"
 // process cannot hide a new import.
 func TestThin(t *testing.T) {
 	allowed := []string{
-		"sinks", "sinks/lookup", "sinks/catalog", "sinks/row", "sinks/row/loads", "sinks/row/dictionary", "sinks/row/ranges", "sinks/row/classes", "sinks/row/texts", "sinks/row/unwinds", "sinks/internal/compact", "sinks/internal/column", "sinks/internal/entropy",
+		"sinks", "sinks/lookup", "sinks/catalog", "sinks/catalog/audit", "sinks/row", "sinks/row/loads", "sinks/row/dictionary", "sinks/row/ranges", "sinks/row/classes", "sinks/row/texts", "sinks/row/unwinds", "sinks/internal/compact", "sinks/internal/column", "sinks/internal/entropy",
 		"formats", "formats/symbol", "formats/room", "formats/demangle", "formats/demangle/swift", "formats/demangle/cxx", "formats/demangle/msvc",
 		"sinks/internal/cache", "github.com/klauspost/compress/zstd", "github.com/klauspost/compress/fse", "github.com/klauspost/compress/huff0",
 		"github.com/ianlancetaylor/demangle",
