@@ -2,7 +2,6 @@ package projection
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -52,12 +51,12 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	cat := catalog.New(o.Store.Catalog, o.Keyring)
 	if !o.DryRun && o.Profile == "" {
 		o.Stores.Now = o.Now
-		may, err := mayDiffer(ctx, o.Lake, cat)
+		noted, lags, err := lagging(ctx, o.Lake, cat)
 		if err != nil {
 			return r, err
 		}
-		if may {
-			p, err := updateAll(ctx, o.Stores, o.Progress)
+		if !noted || len(lags) > 0 {
+			p, err := updateAll(ctx, o.Stores, cat, noted, lags, o.Progress)
 			if err != nil {
 				return r, err
 			}
@@ -74,20 +73,6 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	r.Tables = NewTables(c.Tables, o.DryRun)
 	r.Rewritten, r.Written, r.Deleted, r.Before, r.After = c.Rewritten, c.Written, c.Deleted, c.Before, c.After
 	return r, nil
-}
-
-// mayDiffer reports whether a process has noted changes that the lake may lack, or the store has not noted the end of its log.
-func mayDiffer(ctx context.Context, lake sinks.Lake, cat *catalog.Catalog) (bool, error) {
-	noted, err := lake.Noted(ctx)
-	if err != nil {
-		return false, fmt.Errorf("read the lake: %w", err)
-	}
-	may := !noted
-	err = cat.Lakes.EachLag(ctx, func(*catalog.Lag) error {
-		may = true
-		return nil
-	})
-	return may, err
 }
 
 // Compaction returns a compaction that takes rows from the store.

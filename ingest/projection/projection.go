@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -44,30 +45,34 @@ func Update(ctx context.Context, p Stores, only []symbol.ID) (*Result, error) {
 	if only != nil {
 		return update(ctx, p, only, nil)
 	}
-	return updateAll(ctx, p, nil)
+	cat := catalog.New(p.Store.Catalog, p.Keyring)
+	noted, lags, err := lagging(ctx, p.Lake, cat)
+	if err != nil {
+		return nil, err
+	}
+	return updateAll(ctx, p, cat, noted, lags, nil)
 }
 
 // CatchUp makes the lake name the loads that the store publishes, as Update does. It compares all of them only if something
 // may differ: a process died, or changed records without the lake, or the store has not noted the end of the lake's log. alive
 // tells whether the worker of a lag still looks after its changes itself.
 func CatchUp(ctx context.Context, p Stores, alive func(context.Context, row.WorkerID) (bool, error)) (*Result, error) {
-	noted, err := p.Lake.Noted(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the lake: %w", err)
-	}
-	var lags []*catalog.Lag
 	cat := catalog.New(p.Store.Catalog, p.Keyring)
-	err = cat.Lakes.EachLag(ctx, func(l *catalog.Lag) error {
-		if l.Worker != (row.WorkerID{}) {
-			if lives, err := alive(ctx, l.Worker); err != nil || lives {
-				return err
-			}
-		}
-		lags = append(lags, l)
-		return nil
-	})
+	noted, all, err := lagging(ctx, p.Lake, cat)
 	if err != nil {
 		return nil, err
+	}
+	var lags []*catalog.Lag
+	for _, l := range all {
+		lives := false
+		if l.Worker != (row.WorkerID{}) {
+			if lives, err = alive(ctx, l.Worker); err != nil {
+				return nil, err
+			}
+		}
+		if !lives {
+			lags = append(lags, l)
+		}
 	}
 	if noted && len(lags) == 0 {
 		return &Result{}, nil
@@ -75,31 +80,30 @@ func CatchUp(ctx context.Context, p Stores, alive func(context.Context, row.Work
 	return compare(ctx, p, cat, lags, noted, nil)
 }
 
-// updateAll compares all artifacts.
-func updateAll(ctx context.Context, p Stores, progress func(done, total int)) (*Result, error) {
-	noted, err := p.Lake.Noted(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the lake: %w", err)
+// lagging reports whether the store has noted the end of the lake's log, and returns all lags.
+func lagging(ctx context.Context, lake sinks.Lake, cat *catalog.Catalog) (noted bool, lags []*catalog.Lag, err error) {
+	if noted, err = lake.Noted(ctx); err != nil {
+		return false, nil, fmt.Errorf("read the lake: %w", err)
 	}
-	cat := catalog.New(p.Store.Catalog, p.Keyring)
+	err = cat.Lakes.EachLag(ctx, func(l *catalog.Lag) error {
+		lags = append(lags, l)
+		return nil
+	})
+	return noted, lags, err
+}
+
+// updateAll compares all artifacts. noted and all are what lagging returned.
+func updateAll(ctx context.Context, p Stores, cat *catalog.Catalog, noted bool, all []*catalog.Lag, progress func(done, total int)) (*Result, error) {
 	workers := map[row.WorkerID]bool{}
-	err = cat.Workers.Each(ctx, func(w *catalog.Worker) error {
+	err := cat.Workers.Each(ctx, func(w *catalog.Worker) error {
 		workers[w.ID] = true
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
-	var lags []*catalog.Lag
-	err = cat.Lakes.EachLag(ctx, func(l *catalog.Lag) error {
-		if !workers[l.Worker] { // with a lease it may change more
-			lags = append(lags, l)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
+	// A worker with a lease may change more. One that has ended since its lag was read does not.
+	lags := slices.DeleteFunc(all, func(l *catalog.Lag) bool { return workers[l.Worker] })
 	return compare(ctx, p, cat, lags, noted, progress)
 }
 
