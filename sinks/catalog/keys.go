@@ -126,11 +126,7 @@ func (k Keys) RenewedTo(ctx context.Context) (next []byte, done bool, err error)
 
 // SetRenewedTo makes RenewedTo return next and done. Of two calls at once either may win.
 func (k Keys) SetRenewedTo(ctx context.Context, next []byte, done bool) error {
-	old, err := k.store.Get(ctx, renewedKey)
-	if err == nil {
-		_, err = k.replace(ctx, renewedKey, old, &renewedForm{formVersion, done, next})
-	}
-	if err != nil && !errors.Is(err, sinks.ErrConflict) {
+	if err := k.put(ctx, renewedKey, &renewedForm{formVersion, done, next}); err != nil {
 		return fmt.Errorf("note how far records are renewed: %w", err)
 	}
 	return nil

@@ -238,11 +238,8 @@ func (o Obligations) Pass(ctx context.Context) (Pass, error) {
 
 // SetPass has Pass return p. Of two calls at once either may win.
 func (o Obligations) SetPass(ctx context.Context, p Pass) error {
-	old, err := o.store.Get(ctx, passKey)
-	if err == nil {
-		_, err = o.replace(ctx, passKey, old, &refForm{Name: p.At.UTC().Format(time.RFC3339Nano), Object: p.Lease.UTC().Format(time.RFC3339Nano)})
-	}
-	if err != nil && !errors.Is(err, sinks.ErrConflict) {
+	f := &refForm{Name: p.At.UTC().Format(time.RFC3339Nano), Object: p.Lease.UTC().Format(time.RFC3339Nano)}
+	if err := o.put(ctx, passKey, f); err != nil {
 		return fmt.Errorf("note when gc read all records: %w", err)
 	}
 	return nil

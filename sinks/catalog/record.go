@@ -95,17 +95,16 @@ func (r *Record) Loading() (n int) {
 	return n
 }
 
-// HasGarbage reports whether gc has work at a record: an entry of a replaced load, or no load at all. CountObsolete and
-// CountEmpty sum up what it tells. A nil record has none.
-func (r *Record) HasGarbage() bool {
-	return r != nil && (len(r.Progress) > r.Loading() || r.isEmpty())
-}
+// Obsolete counts the entries of loads that wait for gc. CountObsolete sums them up.
+func (r *Record) Obsolete() int { return len(r.Progress) - r.Loading() }
 
-// isEmpty reports whether a record has no published load and none in progress.
-func (r *Record) isEmpty() bool { return r.Published == nil && len(r.Progress) == 0 }
+// IsLoadless reports whether a record has no published load and no entry. CountEmpty counts such records.
+func (r *Record) IsLoadless() bool { return r.Published == nil && len(r.Progress) == 0 }
+
+// HasGarbage reports whether gc has work at a record. It has none at a nil record.
+func (r *Record) HasGarbage() bool { return r != nil && (r.Obsolete() > 0 || r.IsLoadless()) }
 
 func (r *Record) counts(n records, add func(sinks.Count)) error {
-	loading := r.Loading()
 	add(sinks.Count{Name: CountRecords, By: 1})
 	for _, l := range []*row.Loaded{r.Published, r.Previous} {
 		if l != nil && l.Bytes > 0 && len(l.WrappedKey) > 0 {
@@ -122,9 +121,9 @@ func (r *Record) counts(n records, add func(sinks.Count)) error {
 			add(countKey(CountNamed, []byte(key)))
 		}
 	}
-	add(sinks.Count{Name: CountLoading, By: int64(loading)})
-	add(sinks.Count{Name: CountObsolete, By: int64(len(r.Progress) - loading)})
-	if r.isEmpty() {
+	add(sinks.Count{Name: CountLoading, By: int64(r.Loading())})
+	add(sinks.Count{Name: CountObsolete, By: int64(r.Obsolete())})
+	if r.IsLoadless() {
 		add(sinks.Count{Name: CountEmpty, By: 1})
 	}
 	l := r.Published

@@ -43,6 +43,18 @@ func (r records) replace(ctx context.Context, key, old []byte, form any) ([]byte
 	return value, r.store.Swap(ctx, key, old, value)
 }
 
+// put writes a record, whatever it was. Of two calls at once either may win.
+func (r records) put(ctx context.Context, key []byte, form any) error {
+	old, err := r.store.Get(ctx, key)
+	if err == nil {
+		_, err = r.replace(ctx, key, old, form)
+	}
+	if errors.Is(err, sinks.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
 // remove deletes a record, which may be gone already.
 func (r records) remove(ctx context.Context, key []byte) error {
 	for {

@@ -18,16 +18,14 @@ const (
 	// passAge is how long gc trusts the list of garbage where counters do not prove that the store has no other: rows
 	// and names that no record has.
 	passAge = 7 * 24 * time.Hour
-	// leaseStep is how much later the first lease has to end before gc notes it.
-	leaseStep = time.Hour
 	// listedPage is the number of listed records to read at a time.
 	listedPage = 1024
 )
 
 // listing is the garbage that the catalog lists.
 type listing struct {
-	all      []symbol.ID
 	due      []symbol.ID // gc changes their records
+	stale    []symbol.ID // their records have no garbage any more
 	obsolete int64       // entries of replaced loads
 	empty    int64       // records without a load
 	rows     int64       // sum of the prefixes of entries with rows
@@ -66,49 +64,57 @@ func (g *collector) listed(ctx context.Context) (bool, error) {
 			return true, err
 		}
 	}
-	if err := g.discharge(ctx, l.all); err != nil {
+	if err := g.discharge(ctx, slices.Concat(l.stale, l.due)); err != nil {
 		return true, err
 	}
-	first := g.report.Started.Add(record.LeaseTime)
-	if g.DryRun || g.Alone || loading > 0 || first.Sub(pass.Lease) < leaseStep {
+	if g.DryRun || g.Alone || loading > 0 {
 		return true, nil
 	}
-	return true, g.cat.Obligations.SetPass(ctx, catalog.Pass{At: pass.At, Lease: first})
+	return true, g.cat.Obligations.SetPass(ctx, catalog.Pass{At: pass.At, Lease: g.report.Started.Add(record.LeaseTime)})
+}
+
+// ids returns the listed artifacts.
+func (g *collector) ids(ctx context.Context) (ids []symbol.ID, err error) {
+	err = g.cat.Obligations.EachGarbage(ctx, func(id symbol.ID) error {
+		ids = append(ids, id)
+		return nil
+	})
+	return ids, err
 }
 
 // list reads the listed records.
 func (g *collector) list(ctx context.Context) (l listing, err error) {
-	err = g.cat.Obligations.EachGarbage(ctx, func(id symbol.ID) error {
-		l.all = append(l.all, id)
-		return nil
-	})
+	ids, err := g.ids(ctx)
 	if err != nil {
 		return l, err
 	}
 	read := 0
-	for some := range slices.Chunk(l.all, listedPage) {
+	for some := range slices.Chunk(ids, listedPage) {
 		records, err := g.cat.Artifacts.GetAll(ctx, some, nil)
 		if err != nil {
 			return l, err
 		}
-		if err := g.appendListed(ctx, &l, records); err != nil {
+		if err := g.appendListed(ctx, &l, some, records); err != nil {
 			return l, err
 		}
 		read += len(some)
-		g.progress("record", read, len(l.all))
+		g.progress("record", read, len(ids))
 	}
 	return l, nil
 }
 
-// appendListed adds records to a listing. A nil record has gone since it was listed.
-func (g *collector) appendListed(ctx context.Context, l *listing, records []*catalog.Record) error {
+// appendListed adds the records of artifacts to a listing. A nil record has gone since it was listed.
+func (g *collector) appendListed(ctx context.Context, l *listing, ids []symbol.ID, records []*catalog.Record) error {
 	var loads []stored.Load // only entries name them
-	for _, r := range records {
+	for i, r := range records {
+		if !r.HasGarbage() {
+			l.stale = append(l.stale, ids[i])
+		}
 		if r == nil {
 			continue
 		}
-		l.obsolete += int64(len(r.Progress) - r.Loading())
-		if r.Published == nil && len(r.Progress) == 0 {
+		l.obsolete += int64(r.Obsolete())
+		if r.IsLoadless() {
 			l.empty++
 		}
 		if g.isDue(r) {
@@ -136,7 +142,7 @@ func (g *collector) appendListed(ctx context.Context, l *listing, records []*cat
 
 // isDue reports whether a record has an entry that gc may remove, or holds no load.
 func (g *collector) isDue(r *catalog.Record) bool {
-	return r.Published == nil && len(r.Progress) == 0 || slices.ContainsFunc(r.Progress, g.expired)
+	return r.IsLoadless() || slices.ContainsFunc(r.Progress, g.expired)
 }
 
 // nothingElse reports whether only listed records give gc work: records name the loads that have rows and no others, the rows
@@ -205,9 +211,9 @@ func (g *collector) passed(ctx context.Context, garbage []symbol.ID, first time.
 	if err := g.cat.Obligations.AddGarbage(ctx, garbage); err != nil {
 		return err
 	}
-	l, err := g.list(ctx)
+	ids, err := g.ids(ctx)
 	if err == nil {
-		err = g.discharge(ctx, l.all)
+		err = g.discharge(ctx, ids)
 	}
 	if err != nil {
 		return err
