@@ -26,7 +26,7 @@ func ReportOf(a *catalog.Account) (*report.Report, error) {
 
 // ReadError wraps the error of an outbox that cannot be read, and says how to give an account up.
 func ReadError(err error) error {
-	if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
+	if row.DoesNotOpen(err) {
 		return fmt.Errorf("read the outbox of reports: %w: symlake report --ack with the account's id gives that account up", err)
 	}
 	return fmt.Errorf("read the outbox of reports: %w", err)

@@ -219,7 +219,7 @@ func Acknowledge(ctx context.Context, c *catalog.Catalog, ids []string) error {
 			return fmt.Errorf("account %q: want the 32 hex digits of a report's accounts", text)
 		}
 		a, err := c.Accounts.Get(ctx, id)
-		if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
+		if row.DoesNotOpen(err) {
 			return c.Accounts.Remove(ctx, id) // nothing can be told of it any more
 		}
 		switch {

@@ -31,7 +31,7 @@ func (h *headRecord) headOrNil() *audit.Head {
 
 // isDamage reports whether a record does not open. False: the store does not answer.
 func isDamage(err error) bool {
-	return errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) || errors.Is(err, sinks.ErrCorrupt)
+	return row.DoesNotOpen(err) || errors.Is(err, sinks.ErrCorrupt)
 }
 
 var headKey = []byte{row.RecordHead}

@@ -24,6 +24,9 @@ var (
 	ErrKeyless = errors.New("store has no keys yet")
 )
 
+// DoesNotOpen reports whether err says of a stored value that no key of the store opens it. Its bytes are there.
+func DoesNotOpen(err error) bool { return errors.Is(err, ErrUnauthentic) || errors.Is(err, ErrSealed) }
+
 // version1 is the first byte of everything sealed. Durable; never reused.
 const version1 byte = 1
 

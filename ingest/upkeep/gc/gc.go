@@ -123,7 +123,7 @@ func (g *collector) run(ctx context.Context) error {
 	if err := g.renew(ctx); err != nil || g.DryRun {
 		return err
 	}
-	if err := g.cat.SettleCounters(ctx); err != nil && !errors.Is(err, row.ErrUnauthentic) && !errors.Is(err, row.ErrSealed) {
+	if err := g.cat.SettleCounters(ctx); err != nil && !row.DoesNotOpen(err) {
 		return err // verify names a record that does not open
 	}
 	g.report.Freed, err = g.Store.Blocks.Tidy(ctx, g.before)

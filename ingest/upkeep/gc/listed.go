@@ -2,7 +2,6 @@ package gc
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -39,7 +38,7 @@ func (g *collector) listed(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	pass, err := g.cat.Obligations.Pass(ctx)
-	if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
+	if row.DoesNotOpen(err) {
 		pass, err = catalog.Pass{}, nil // passed writes it anew
 	}
 	if err != nil {
