@@ -355,7 +355,7 @@ func (b *batch) Abort() {
 	for _, o := range b.outputs {
 		o.drop()
 	}
-	b.rows, b.written = nil, nil
+	b.rows, b.written, b.current = nil, nil, loading{}
 	if b.err == nil {
 		b.err = errEnded
 	}

@@ -368,7 +368,7 @@ func (l *Lake) collapse(ctx context.Context, rekey bool) error {
 			whole = whole || rekey && v != 0 && v != l.o.Keys.Newest
 		}
 		if whole { // the last entry stays, and may be sealed under an older key
-			err = l.append(ctx, &journal.Entry{Made: l.o.Now().UTC(), Profile: s.Profile, Run: l.o.Run})
+			err = l.appendEmpty(ctx)
 			if errors.Is(err, bucket.ErrChanged) {
 				continue
 			}

@@ -274,7 +274,7 @@ const endMost = 8192
 
 // shorten puts an entry that names nothing behind the last one, and a checkpoint behind both: readers skip the last one then.
 func (l *Lake) shorten(ctx context.Context) error {
-	err := l.append(ctx, &journal.Entry{Made: l.o.Now().UTC(), Profile: l.tail.Profile, Run: l.o.Run})
+	err := l.appendEmpty(ctx)
 	if errors.Is(err, bucket.ErrChanged) {
 		return nil // another writer did
 	}
@@ -421,6 +421,11 @@ func (l *Lake) append(ctx context.Context, e *journal.Entry) error {
 		return nil
 	}
 	return l.advance(ctx)
+}
+
+// appendEmpty appends an entry that changes nothing.
+func (l *Lake) appendEmpty(ctx context.Context) error {
+	return l.append(ctx, &journal.Entry{Made: l.o.Now().UTC(), Profile: l.tail.Profile, Run: l.o.Run})
 }
 
 // checkpoint makes a checkpoint at the end of the log. mu is held.
