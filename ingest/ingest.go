@@ -83,13 +83,12 @@ func (j *job) join(ctx context.Context, background *sync.WaitGroup, done chan st
 	if err := j.crew.Look(ctx); err != nil || j.o.DryRun {
 		return err
 	}
-	var err error
 	if j.o.Force {
-		err = j.cat.Obligations.DropPass(ctx)
+		if err := j.cat.Obligations.DropPass(ctx); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
+	var err error
 	if j.publisher.Wanted, err = wanted.Read(ctx, j.cat); err != nil {
 		return err
 	}

@@ -89,11 +89,10 @@ func (p *Publisher) GiveBatch(b *Batch, ranges uint64, failed bool) {
 	k := &p.batches
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	b.given, b.ranges = b.given+1, b.ranges+ranges
-	b.full = b.full || failed || b.given >= lakeLoads || b.ranges >= projection.BatchRanges || time.Since(b.since) >= lakeAge
-	if !b.full {
-		k.idle = append(k.idle, b)
-	}
+	b.ranges += ranges
+	b.full = b.full || failed || b.ranges >= projection.BatchRanges || time.Since(b.since) >= lakeAge
+	k.idle = append(k.idle, b)
+	k.count(b)
 }
 
 // decide tells a batch whether one of its loads was published. If so, x waits for the batch.
@@ -140,7 +139,8 @@ func (p *Publisher) await(ctx context.Context, x *outcome.Object, id symbol.ID) 
 		k.idle = append(k.idle, b)
 	}
 	b.wait = append(b.wait, x)
-	due := k.count(b)
+	k.count(b)
+	due := k.due(b)
 	k.mu.Unlock()
 	if due {
 		p.commitLake(x.Run, b)
@@ -148,13 +148,12 @@ func (p *Publisher) await(ctx context.Context, x *outcome.Object, id symbol.ID) 
 	return nil
 }
 
-// count counts a wait that brings no rows. It reports whether the batch is to be committed.
-func (k *batches) count(b *Batch) (due bool) {
-	if b.given++; b.given >= lakeLoads {
-		b.full = true
+// count counts a load or a wait. A batch that is full is not idle any more.
+func (k *batches) count(b *Batch) {
+	b.given++
+	if b.full = b.full || b.given >= lakeLoads; b.full {
 		k.idle = slices.DeleteFunc(k.idle, func(o *Batch) bool { return o == b })
 	}
-	return k.due(b)
 }
 
 // errHeld says that work that the run has abandoned writes to the batch.

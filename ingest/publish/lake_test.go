@@ -23,10 +23,10 @@ func TestBatchEnds(t *testing.T) {
 	// Waits for facts count, too.
 	b, other := &Batch{since: time.Now(), given: lakeLoads - 1}, &Batch{}
 	p.batches.idle = []*Batch{b, other}
-	if !p.batches.count(b) || len(p.batches.idle) != 1 || p.batches.idle[0] != other {
+	if p.batches.count(b); !p.batches.due(b) || len(p.batches.idle) != 1 || p.batches.idle[0] != other {
 		t.Errorf("%d loads and waits, and it takes more", b.given)
 	}
-	if p.batches.count(b) {
+	if p.batches.count(b); p.batches.due(b) {
 		t.Error("it is committed twice")
 	}
 }
