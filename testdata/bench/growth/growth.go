@@ -76,10 +76,10 @@ type cost map[string][]float64
 
 // prepare changes the first of the objects, and loads it, twice. So a load is replaced twice.
 func (c command) prepare(program, objects string) error {
+	if c.changes == nil {
+		return nil
+	}
 	for range 2 {
-		if c.changes == nil {
-			return nil
-		}
 		f, err := os.OpenFile(first(objects), os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -88,16 +88,21 @@ func (c command) prepare(program, objects string) error {
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
-		if _, err := measure.Run(nil, nil, program, append([]string{"--config", os.DevNull}, c.changes...)...); err != nil {
+		if _, err := run(program, c.changes); err != nil {
 			return fmt.Errorf("before %s: %w", c.name, err)
 		}
 	}
 	return nil
 }
 
-// run runs a command, and adds what it used.
+// run runs the program without a configuration.
+func run(program string, args []string) (measure.Usage, error) {
+	return measure.Run(nil, nil, program, append([]string{"--config", os.DevNull}, args...)...)
+}
+
+// run runs a command, and adds its processor time.
 func (all cost) run(program string, c command) error {
-	u, err := measure.Run(nil, nil, program, append([]string{"--config", os.DevNull}, c.args...)...)
+	u, err := run(program, c.args)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
