@@ -102,7 +102,7 @@ func updateAll(ctx context.Context, p Stores, cat *catalog.Catalog, noted bool, 
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
-	// A worker with a lease may change more. One that has ended since its lag was read does not.
+	// A worker with a lease may change more. A worker without a lease has ended.
 	lags := slices.DeleteFunc(all, func(l *catalog.Lag) bool { return workers[l.Worker] })
 	return compare(ctx, p, cat, lags, noted, progress)
 }

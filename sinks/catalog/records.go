@@ -43,7 +43,7 @@ func (r records) replace(ctx context.Context, key, old []byte, form any) ([]byte
 	return value, r.store.Swap(ctx, key, old, value)
 }
 
-// put writes a record, whatever it was. Of two calls at once either may win.
+// put writes a record over any other. Of two calls at once either may win.
 func (r records) put(ctx context.Context, key []byte, form any) error {
 	old, err := r.store.Get(ctx, key)
 	if err == nil {

@@ -177,7 +177,7 @@ func (o *output) flush() error {
 	return err
 }
 
-// write writes a row group whose slices are encoded, or about to be.
+// write writes a row group. Its slices are encoded, or about to be.
 func (o *output) write(g *pqfile.RowGroup) error {
 	o.Rows += uint64(g.Rows)
 	return o.later.do(func() error {
