@@ -20,7 +20,7 @@ type CompactOptions struct {
 	Rekey       bool
 	DryRun      bool
 	Now         func() time.Time // nil: time.Now
-	// Progress is called after each artifact, from one goroutine (nil: none). total is 0 where it is not known.
+	// Progress is called first, and after each artifact, from one goroutine (nil: none). total is 0 where it is not known.
 	Progress func(done, total int)
 }
 
@@ -48,6 +48,9 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	}
 	r := &CompactReport{Job: "compact", Started: o.Now()}
 	defer func() { r.Seconds = o.Now().Sub(r.Started).Seconds() }()
+	if o.Progress != nil {
+		o.Progress(0, 0)
+	}
 	cat := catalog.New(o.Store.Catalog, o.Keyring)
 	if !o.DryRun && o.Profile == "" {
 		o.Stores.Now = o.Now
